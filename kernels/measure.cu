@@ -25,7 +25,8 @@ struct CentreTerms {
   MeasureNumbers n;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
-    centre_terms(n, reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot), out);
+    centre_terms(n.step.masses, reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot),
+                 out);
   }
 };
 
@@ -42,9 +43,9 @@ struct EnergyTerms {
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
     MeasuredMolecule<double> m = load_measured(d, n, slot);
-    if (n.rigid) project_measured(n, m);
+    if (n.rigid) project_measured(n, n.step.masses, m);
     double terms[EnergyTerm::kNumbers];
-    energy_terms(n, m, load_centres(n, centres, replica).mass_q, terms);
+    energy_terms(n, n.step.masses, m, load_centres(n, centres, replica).mass_q, terms);
     for (int k = 0; k < EnergyTerm::kNumbers; ++k) out[k] = terms[k];
     out[kHeatSum] = d.heat != nullptr ? d.heat[slot] : 0.0;
     if (images != nullptr) {
@@ -65,7 +66,7 @@ struct InertiaTerms {
   MeasureNumbers n;
   const double* centres;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
-    inertia_terms(n, load_triple(d.x, d.slots, device_slot(d, replica, molecule)),
+    inertia_terms(n.step.masses, load_triple(d.x, d.slots, device_slot(d, replica, molecule)),
                   load_centres(n, centres, replica).mass_x, out);
   }
 };

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   if (out.multipliers == nullptr) return;
   Triple<double> f{};
   if (n.multipliers_need_forces) f = load_triple(d.f, d.slots, slot);
-  const BondValues<double> lambda = bond_multipliers(n, m, f);
+  const BondValues<double> lambda = bond_multipliers(n, n.step.masses, m, f);
   double* const to = out.multipliers + 3 * thread;
   to[0] = lambda.oh1;
   to[1] = lambda.oh2;

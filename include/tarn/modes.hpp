@@ -81,8 +81,10 @@ void check_modes(const WaterModel& model, int molecules, double omega);
 /// @throws InputError for a size that is not 9 N, arguments that check_modes() rejects, and
 /// molecules that are collinear or not finite
 /// @throws NumericalError if second derivatives are not finite
+/// @param atom_masses_Da isotopes: masses of O, H1, H2 of each molecule; empty: those of the model
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
-                         double omega = std::numeric_limits<double>::infinity());
+                         double omega = std::numeric_limits<double>::infinity(),
+                         const std::vector<std::array<double, 3>>& atom_masses_Da = {});
 
 /// Computes the normal modes of a potential, in which all atoms move, from central differences of
 /// its forces (equation 90). Calls compute() once, with 18 N + 1 images: image 0 is the cluster,
@@ -99,7 +101,8 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
 /// or not finite, or an invalid displacement
 /// @throws NumericalError if an energy or force is not finite; what the potential throws
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
-                         Potential& potential, double displacement_A = kModeDisplacement_A);
+                         Potential& potential, double displacement_A = kModeDisplacement_A,
+                         const std::vector<std::array<double, 3>>& atom_masses_Da = {});
 
 /// Whether the energy of rigid molecules, or of a flexible model, decreases along some direction
 /// other than the rigid-body motions, so that a stationary point is a saddle point. Uses a

@@ -19,7 +19,9 @@ struct RigidRotor {
   std::array<double, 3> dipole_D{};  ///< absolute components along a, b, c, of the model's charges
 };
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; not collinear
-RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A);
+/// @param atom_masses_Da see normal_modes()
+RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A,
+                       const std::vector<std::array<double, 3>>& atom_masses_Da = {});
 
 /// Quantum harmonic oscillators with zero-point energy, or classical ones with energy kT each, as
 /// in simulations.

@@ -45,6 +45,7 @@ GroupForces::GroupForces(const System& system, const GroupLayout& layout,
       single_pair_(pair_parameters<float>(system.model)),
       wall_{system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2} {
   const StepParameters parameters = step_parameters(system);
+  isotopes_ = system.has_isotopes();
   masses_ = parameters.masses;
   single_masses_ = rounded_to_float(parameters).masses;
 }
@@ -65,8 +66,8 @@ void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember&
     packs.x = x + at;
     double* const f = space.f.data() + at;
     if (!potential_) pair_forces(packs, f, space, member);
-    if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, f);
-    if (has_wall()) kernels_.step.confine(packs, masses_, wall_, f);
+    if (mixed_) remove_net_force(step_kernels(), packs, masses_, member, space.totals, f);
+    if (has_wall()) step_kernels().confine(packs, masses_, wall_, f);
   }
 }
 
@@ -183,7 +184,7 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
         const auto slot = static_cast<std::size_t>(r);
         if (active[slot] > 0.0 && !group.is_stopped(r)) report.constraint_iterations += n;
       }
-      kernels.correct_newmark(
+      kernels.correct_newmark[packs.isotopes != nullptr](
           parameters, packs,
           {space.q.data(), active.data(), space.change2.data(), space.size2.data()});
       for (std::size_t l = 0; l < lanes; ++l) {

@@ -2,6 +2,7 @@
 
 #include "checker.hpp"
 #include "system_limits.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "water_keys.hpp"
 
@@ -147,6 +148,13 @@ void kept_mass_is_classical(Checker& checker) {
   }
 }
 
+void isotopes_have_double_steps(Checker& checker) {
+  if (checker.deck().system.isotopes.empty() || !checker.is_reliable({"run.precision"})) return;
+  if (checker.deck().run.precision != Precision::single) return;
+  checker.problem("run.precision",
+                  "precision = \"single\" does not support isotopes; use \"mixed\" or \"double\"");
+}
+
 void relax_needs_finite_omega(Checker& checker) {
   if (!has_infinite_penalty(checker) || !checker.has("system.relax")) return;
   if (!checker.deck().system.relax) return;
@@ -158,6 +166,18 @@ void project_needs_finite_omega(Checker& checker) {
   if (checker.deck().system.project == StartProjection::none) return;
   checker.problem("system.project",
                   "project = \"slow-manifold\" needs finite omega: rigid bonds do not vibrate");
+}
+
+Rule isotope_rule() {
+  Rule rule = limit(
+      "`isotopes` has as many molecules as the cluster, or fewer if it is a table of numbers.",
+      [](const Deck& deck, std::int64_t molecules) -> std::optional<std::string> {
+        if (molecules == 0) return std::nullopt;
+        return isotopes_problem(deck.system.isotopes, molecules);
+      },
+      "system.isotopes", {"system.molecules", "system.isotopes"});
+  rule.section = "system";
+  return rule;
 }
 
 }  // namespace
@@ -194,6 +214,8 @@ std::vector<Rule> start_rules() {
       {"`keep_molecule_mass` requires `hydrogen_mass_Da`, and excludes `oxygen_mass_Da` and "
        "`[path_integral]`, whose averages depend on the masses.",
        kept_mass_is_classical, "system"},
+      isotope_rule(),
+      {"`isotopes` requires `precision` double or mixed.", isotopes_have_double_steps, "system"},
       {"`relax = true` requires finite `omega`.", relax_needs_finite_omega, "system"},
       {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega,
        "system"},

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tarn/engine.hpp"
+#include "tarn/physics/parameters.hpp"
 #include "tarn/state.hpp"
 
 namespace tarn {
@@ -26,6 +27,6 @@ std::vector<double> replica_part(const State& state, const std::vector<double>& 
 
 /// Wraps an engine: positions in Frames are relative to the centre of mass of each replica. The
 /// state and all quantities computed from it are unchanged.
-std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model);
+std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const ClusterMasses& masses);
 
 }  // namespace tarn
