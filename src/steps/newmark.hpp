@@ -42,7 +42,10 @@ TARN_HD Triple<T> pushforward_newmark_correction(const Triple<T>& q, const Tripl
 /// h M v.
 template <class T, class M>
 TARN_HD Triple<T> impulse(const M& m, const T& h, const Triple<T>& v) {
-  return {(h * T(m.o)) * v.o, (h * T(m.h1())) * v.h1, (h * T(m.h2())) * v.h2};
+  if constexpr (requires { m.h; })
+    return scale(h * T(m.o), h * T(m.h), v);
+  else
+    return {(h * T(m.o)) * v.o, (h * T(m.h1())) * v.h1, (h * T(m.h2())) * v.h2};
 }
 
 /// The drift of one-step Newmark, after the first kick, equation (26):
