@@ -42,10 +42,11 @@ TARN_HD Triple<T> pushforward_newmark_correction(const Triple<T>& q, const Tripl
 /// h M v.
 template <class T, class M>
 TARN_HD Triple<T> impulse(const M& m, const T& h, const Triple<T>& v) {
-  if constexpr (requires { m.h; })
+  if constexpr (requires { m.h; }) {
     return scale(h * T(m.o), h * T(m.h), v);
-  else
+  } else {
     return {(h * T(m.o)) * v.o, (h * T(m.h1())) * v.h1, (h * T(m.h2())) * v.h2};
+  }
 }
 
 /// The drift of one-step Newmark, after the first kick, equation (26):
