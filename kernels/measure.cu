@@ -24,7 +24,8 @@ struct CentreTerms : SummedTerms {
   static constexpr int kNumbers = CentreTerm::kNumbers;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
-    centre_terms(n, reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot), out);
+    centre_terms(n.step.masses, reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot),
+                 out);
   }
 };
 
@@ -39,9 +40,9 @@ struct EnergyTerms : SummedTerms {
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
     MeasuredMolecule<double> m = load_measured(d, n, slot);
-    if (n.rigid) project_measured(n, m);
+    if (n.rigid) project_measured(n, n.step.masses, m);
     double terms[EnergyTerm::kNumbers];
-    energy_terms(n, m, load_centres(n, centres, replica).mass_q, terms);
+    energy_terms(n, n.step.masses, m, load_centres(n, centres, replica).mass_q, terms);
     for (int k = 0; k < EnergyTerm::kNumbers; ++k) out[k] = terms[k];
     out[kHeatSum] = d.heat != nullptr ? d.heat[slot] : 0.0;
     if (images != nullptr) {
@@ -60,7 +61,7 @@ struct InertiaTerms : SummedTerms {
   static constexpr int kNumbers = InertiaTerm::kNumbers;
   const double* centres;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
-    inertia_terms(n, load_triple(d.x, d.slots, device_slot(d, replica, molecule)),
+    inertia_terms(n.step.masses, load_triple(d.x, d.slots, device_slot(d, replica, molecule)),
                   load_centres(n, centres, replica).mass_x, out);
   }
 };
@@ -410,7 +411,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   if (out.multipliers == nullptr) return;
   Triple<double> f{};
   if (n.multipliers_need_forces) f = load_triple(d.f, d.slots, slot);
-  const BondValues<double> lambda = bond_multipliers(n, m, f);
+  const BondValues<double> lambda = bond_multipliers(n, n.step.masses, m, f);
   double* const to = out.multipliers + 3 * thread;
   to[0] = lambda.oh1;
   to[1] = lambda.oh2;

@@ -65,7 +65,7 @@ __device__ inline Centres<double> load_centres(const MeasureNumbers& n, const do
                                                std::int64_t replica) {
   double all[CentreTerm::kNumbers];
   add_chunks(sums, replica, n.molecules, all);
-  return centres_of(n, all);
+  return centres_of(n.molecules, n.molecules * molecule_mass(n.step.masses), all);
 }
 
 }  // namespace tarn::gpu

@@ -70,7 +70,9 @@ struct SystemSection {
   bool remove_momentum = false;
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
   std::optional<double> oxygen_mass_Da;  ///< empty: 15.9994, or with keep_molecule_mass less
-  bool keep_molecule_mass = false;       ///< take the additional mass of H from O; classical only
+  /// Names of isotope_masses_Da(): of each molecule, or "D2O=2" for the first molecules.
+  std::vector<std::string> isotopes;
+  bool keep_molecule_mass = false;  ///< take the additional mass of H from O; classical only
   bool recentre = false;  ///< report positions relative to the centre of mass; see the schema
   bool operator==(const SystemSection&) const = default;
 };

@@ -82,8 +82,10 @@ void check_modes(const WaterModel& model, int molecules, double omega);
 /// @throws InputError for a size that is not 9 N, arguments that check_modes() rejects, and
 /// molecules that are collinear or not finite
 /// @throws NumericalError if second derivatives are not finite
+/// @param atom_masses_Da isotopes: masses of O, H1, H2 of each molecule; empty: those of the model
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
-                         double omega = std::numeric_limits<double>::infinity());
+                         double omega = std::numeric_limits<double>::infinity(),
+                         const std::vector<std::array<double, 3>>& atom_masses_Da = {});
 
 /// Computes the normal modes of a potential, in which all atoms move, from central differences of
 /// its forces (equation 90). Calls compute() once, with 18 N + 1 images: image 0 is the cluster,
@@ -100,7 +102,8 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
 /// or not finite, or an invalid displacement
 /// @throws NumericalError if an energy or force is not finite; what the potential throws
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
-                         Potential& potential, double displacement_A = kModeDisplacement_A);
+                         Potential& potential, double displacement_A = kModeDisplacement_A,
+                         const std::vector<std::array<double, 3>>& atom_masses_Da = {});
 
 /// Whether the energy of rigid molecules, or of a flexible model, decreases along some direction
 /// other than the rigid-body motions, so that a stationary point is a saddle point. Uses a
@@ -118,7 +121,9 @@ struct RigidRotor {
   std::array<double, 3> dipole_D{};  ///< absolute components along a, b, c, of the model's charges
 };
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; not collinear
-RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A);
+/// @param atom_masses_Da see normal_modes()
+RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A,
+                       const std::vector<std::array<double, 3>>& atom_masses_Da = {});
 
 /// Quantum harmonic oscillators with zero-point energy, or classical ones with energy kT each, as
 /// in simulations.

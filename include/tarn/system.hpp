@@ -156,6 +156,10 @@ struct System {
   bool zero_momentum = false;
   std::uint64_t seed = 1;
   Precision precision = Precision::double_;
+  /// Isotopes: masses of O, H1 and H2 of each molecule; empty: those of the model.
+  std::vector<std::array<double, 3>> atom_masses_Da{};
+
+  bool has_isotopes() const { return !atom_masses_Da.empty(); }
 };
 
 /// The bias that differs between replicas; null if none does.

@@ -33,6 +33,7 @@
 #include "tarn/deck_text.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn::python {
@@ -221,24 +222,27 @@ nb::dict check_potential(nb::handle function, nb::handle positions_A, bool bonds
 }
 
 /// @param mass_o_Da, mass_h_Da None: those of the model
+/// @param isotopes as in isotope_masses_Da()
 /// @param function see python_potential()
 /// @param displacement_A only with a potential
 nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega,
                       std::optional<double> mass_o_Da, std::optional<double> mass_h_Da,
-                      nb::handle function, double displacement_A) {
+                      const std::vector<std::string>& isotopes, nb::handle function,
+                      double displacement_A) {
   const Clusters given = cluster_of(positions_A);
   WaterModel water = ModelName::model_of(model);
   set_masses(mass_h_Da, mass_o_Da, water);
+  const auto masses_Da = isotope_masses_Da(isotopes, water, given.molecules);
   NormalModes modes;
   if (const std::shared_ptr<Potential> potential = python_potential(function)) {
     const Unlocked unlocked;
-    modes = tarn::normal_modes(water, given.positions_A, *potential, displacement_A);
+    modes = tarn::normal_modes(water, given.positions_A, *potential, displacement_A, masses_Da);
   } else {
     check_modes(water, given.molecules, omega);
     modes = abandonable(std::function<NormalModes()>(
-        [water, omega,
+        [water, omega, masses_Da,
          x = std::vector<double>(given.positions_A.begin(), given.positions_A.end())] {
-          return tarn::normal_modes(water, x, omega);
+          return tarn::normal_modes(water, x, omega, masses_Da);
         }));
   }
   std::vector<double> wavenumbers, intensities, translation, rotation, vibration;
@@ -408,7 +412,7 @@ void add_functions(nb::module_& module) {
              nb::arg("positions_A").none(), nb::arg("bonds"));
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),
              nb::arg("omega"), nb::arg("mass_o_Da").none(), nb::arg("mass_h_Da").none(),
-             nb::arg("potential").none(), nb::arg("displacement_A"));
+             nb::arg("isotopes"), nb::arg("potential").none(), nb::arg("displacement_A"));
   module.def("rdf_of_files", rdf_of_files, nb::arg("files"), nb::arg("pairs"), nb::arg("r_max_A"),
              nb::arg("bin_width_A"), nb::arg("skip"), nb::arg("every"), nb::arg("replicas"),
              nb::arg("beads").none());

@@ -166,8 +166,9 @@ nb::object engine_forces(const Deck& deck, const std::vector<double>& positions_
   const auto engine = make_engine(system, state, {}, {"cpu", 1});
   engine->advance(1);
   std::vector<double> f = engine->state().velocities_A_per_akma;
+  const ClusterMasses masses(system);
   for (std::size_t c = 0; c < f.size(); ++c) {
-    f[c] *= system.model.mass_Da(static_cast<int>(c / 3 % 3)) / system.integrator.timestep_akma;
+    f[c] *= masses.atom_Da(c / 9, c / 3 % 3) / system.integrator.timestep_akma;
   }
   return array_of(std::move(f), {positions_A.size() / 3, 3});
 }

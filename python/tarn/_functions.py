@@ -348,12 +348,24 @@ def _masses_Da(function: str, masses: Any) -> tuple[float | None, float | None]:
     return o, h
 
 
+def _isotopes(function: str, isotopes: Any, masses: Any) -> list[str]:
+    """Names of isotopes, or "name=number", as strings."""
+    if isotopes is None:
+        return []
+    if masses is not None:
+        raise InputError(f"{function}: isotopes and masses exclude each other")
+    if isinstance(isotopes, Mapping):
+        return [f"{name}={number}" for name, number in isotopes.items()]
+    return [str(name) for name in _arguments.many(isotopes)]
+
+
 def normal_modes(
     positions_A: ArrayLike,
     *,
     model: ModelLike | None = None,
     omega: float = np.inf,
     masses: Sequence[float] | Mapping[str, float] | None = None,
+    isotopes: Sequence[str] | Mapping[str, int] | None = None,
     potential: PotentialLike | None = None,
     displacement_A: float = 0.005,
 ) -> NormalModes:
@@ -371,6 +383,9 @@ def normal_modes(
         Masses of O and H in Da, or {"H": 2.014} for one of them. Default: 15.9994 and 1.008, or
         those of the file of the model. Other functions have no such argument: energies, forces
         and minima do not depend on masses; those of runs are keys of [system].
+    isotopes : sequence of str, or dict
+        The isotopes of each molecule, such as ["HDO", "H2O"], or numbers of molecules from the
+        first one on, such as {"D2O": 2}, in place of `masses`; see [system] isotopes of decks.
     potential : callable
         Energies and forces in place of those of the model, as in `run`: all atoms move, and second
         derivatives are differences of forces, from one call for 6 times the number of atoms, plus
@@ -400,6 +415,7 @@ def normal_modes(
             _model_or_potential("normal_modes", model, potential),
             omega,
             *_masses_Da("normal_modes", masses),
+            _isotopes("normal_modes", isotopes, masses),
             function_of("normal_modes", potential),
             _arguments.real("normal_modes", "displacement_A", displacement_A),
         )

@@ -33,17 +33,13 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
 }
 
 ClusterMeasures cluster_measures(std::span<const double> positions_A, double dipole_charge_e,
-                                 const Masses<double>& masses) {
+                                 const ClusterMasses& masses) {
   const auto n = static_cast<int>(positions_A.size() / 9);
   if (n == 0) return {};
-  Vec3<double> oxygens{0, 0, 0}, moment{0, 0, 0};
-  for (int m = 0; m < n; ++m) {
-    const Triple<double> q = molecule(positions_A, m);
-    oxygens = oxygens + q.o;
-    moment = moment + mass_moment(q, masses);
-  }
+  Vec3<double> oxygens{0, 0, 0};
+  for (int m = 0; m < n; ++m) oxygens = oxygens + molecule(positions_A, m).o;
   oxygens = (1.0 / n) * oxygens;
-  const Vec3<double> mass = (1.0 / (n * (masses.o + 2.0 * masses.h))) * moment;
+  const Vec3<double> mass = centre_of_mass(positions_A, masses);
   double sum[ShapeTerm::kNumbers] = {}, terms[ShapeTerm::kNumbers];
   for (int m = 0; m < n; ++m) {
     shape_terms(
@@ -55,12 +51,12 @@ ClusterMeasures cluster_measures(std::span<const double> positions_A, double dip
 }
 
 ClusterShape cluster_shape(std::span<const double> positions_A) {
-  const ClusterMeasures m = cluster_measures(positions_A, 0.0, masses(WaterModel{}));
+  const ClusterMeasures m = cluster_measures(positions_A, 0.0, WaterModel{});
   return {m.radius_of_gyration_A, static_cast<int>(m.hydrogen_bonds), m.farthest_neighbour_A};
 }
 
 ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_charge_e) {
-  const ClusterMeasures m = cluster_measures(positions_A, dipole_charge_e, masses(WaterModel{}));
+  const ClusterMeasures m = cluster_measures(positions_A, dipole_charge_e, WaterModel{});
   return {m.dipole_D, m.molecule_dipole_D};
 }
 

@@ -46,12 +46,12 @@ double CorrelationWindow::count(std::size_t correlation) const {
   return correlation == kOhP1 || correlation == kOhP2 ? 2.0 * molecules : molecules;
 }
 
-TimeCorrelation::TimeCorrelation(std::size_t molecules, double mass_o_Da, double mass_h_Da,
-                                 std::size_t longest)
+TimeCorrelation::TimeCorrelation(std::size_t molecules, ClusterMasses masses, std::size_t longest)
     : molecules_(molecules),
       longest_(longest),
-      share_o_(mass_o_Da / (mass_o_Da + 2.0 * mass_h_Da)),
-      share_h_(mass_h_Da / (mass_o_Da + 2.0 * mass_h_Da)) {}
+      masses_(std::move(masses)),
+      share_o_(masses_.model.o / masses_.molecule_Da(0)),
+      share_h_(masses_.model.fraction_h) {}
 
 double TimeCorrelation::typical_numbers(double molecules, double longest) {
   // Two bonds per molecule as donor, in `bonded` and in `still`. There are kOrigins origins, plus
@@ -75,7 +75,11 @@ TimeCorrelation::Configuration TimeCorrelation::configuration(
     return {d[0] / length, d[1] / length, d[2] / length};
   };
   Vector centre{};
-  for (std::size_t m = 0; m < n; ++m) {
+  if (!masses_.isotopes.empty()) {
+    const Vec3<double> of_mass = centre_of_mass(positions_A, masses_);
+    centre = {of_mass.x, of_mass.y, of_mass.z};
+  }
+  for (std::size_t m = 0; m < n && masses_.isotopes.empty(); ++m) {
     for (std::size_t k = 0; k < 3; ++k) {
       const double* const at = &positions_A[9 * m + k];
       centre[k] += (share_o_ * at[0] + share_h_ * (at[3] + at[6])) / static_cast<double>(n);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "tarn/physics/parameters.hpp"
 
 /// @file
 /// Time correlation functions of one cluster, equations (68) to (70).
@@ -55,10 +56,9 @@ class TimeCorrelation {
   static constexpr std::size_t kOrigins = 16;
 
   /// @param molecules of the cluster
-  /// @param mass_o_Da, mass_h_Da masses of its atoms: displacements are relative to the centre of
-  /// mass
+  /// @param masses displacements are relative to the centre of mass
   /// @param longest the longest lag in samples, at least 1
-  TimeCorrelation(std::size_t molecules, double mass_o_Da, double mass_h_Da, std::size_t longest);
+  TimeCorrelation(std::size_t molecules, ClusterMasses masses, std::size_t longest);
 
   /// Samples between two origins.
   static constexpr std::size_t spacing(std::size_t longest) {
@@ -108,7 +108,8 @@ class TimeCorrelation {
   }
 
   std::size_t molecules_, longest_;
-  double share_o_, share_h_;  // mass fraction of an atom in its molecule
+  ClusterMasses masses_;
+  double share_o_, share_h_;  // mass fraction of an atom in its molecule, without isotopes
   std::int64_t samples_ = 0;
   std::int64_t first_window_ = 0;          // number of windows_.front()
   std::deque<Origin> origins_;             // the oldest first

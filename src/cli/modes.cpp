@@ -16,6 +16,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
 
@@ -31,6 +32,7 @@ struct Arguments {
   std::vector<double> temperatures_K, field_V_per_nm;
   double omega = kRigid;
   std::optional<double> hydrogen_mass_Da, oxygen_mass_Da;
+  std::vector<std::string> isotopes;
   bool minimise = false;
 };
 
@@ -110,9 +112,9 @@ std::string json_array_of(std::span<const double> numbers) {
 }
 
 /// @param potential null: the energies of the model
-std::string json_text(const WaterModel& model, const Potential* potential,
-                      std::span<const double> positions_A, double omega, const NormalModes& modes,
-                      std::span<const double> temperatures_K) {
+std::string json_text(const Arguments& a, const WaterModel& model, const Potential* potential,
+                      std::span<const double> positions_A, const NormalModes& modes) {
+  const double omega = a.omega;
   std::vector<double> wavenumbers, intensities;
   for (const NormalMode& m : modes.modes) {
     wavenumbers.push_back(m.wavenumber_per_cm);
@@ -123,6 +125,11 @@ std::string json_text(const WaterModel& model, const Potential* potential,
   json.add("molecules", io::json(static_cast<std::int64_t>(positions_A.size() / 9)));
   json.add("hydrogen_mass_Da", io::json(model.mass_h_Da));
   json.add("oxygen_mass_Da", io::json(model.mass_o_Da));
+  if (!a.isotopes.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& name : a.isotopes) names.push_back(io::json(std::string_view(name)));
+    json.add("isotopes", io::json_array(names));
+  }
   json.add("omega", io::json(omega));
   if (potential != nullptr) {
     json.add("potential", io::json(std::string_view(potential->name())));
@@ -140,7 +147,9 @@ std::string json_text(const WaterModel& model, const Potential* potential,
   json.add("zero_point_energy_kcal_per_mol", io::json(modes.zero_point_energy_kcal_per_mol()));
   json.add("imaginary", io::json(std::int64_t{modes.imaginary_count()}));
   const analysis::PointGroup group = analysis::point_group(positions_A);
-  const RigidRotor rotor = rigid_rotor(model, positions_A);
+  const RigidRotor rotor =
+      rigid_rotor(model, positions_A,
+                  isotope_masses_Da(a.isotopes, model, static_cast<int>(positions_A.size() / 9)));
   json.add("symmetry_order", io::json(std::int64_t{group.order}));
   json.add("symmetry_number", io::json(std::int64_t{group.rotations}));
   json.add("rotational_constants_MHz", json_array_of(rotor.constants_MHz));
@@ -148,7 +157,7 @@ std::string json_text(const WaterModel& model, const Potential* potential,
   json.add("wavenumbers_per_cm", json_array_of(wavenumbers));
   if (potential == nullptr) json.add("ir_intensities_km_per_mol", json_array_of(intensities));
   std::vector<std::string> states;
-  for (const double t_K : temperatures_K) {
+  for (const double t_K : a.temperatures_K) {
     const auto state = [&](Statistics statistics) {
       return json_of(harmonic_state(modes, rotor, group.rotations, t_K, statistics));
     };
@@ -190,6 +199,7 @@ void modes(const Arguments& a, int& exit_code) {
       of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
   set_masses(a.hydrogen_mass_Da, a.oxygen_mass_Da, model);
   set_field(a.field_V_per_nm, model);
+  const auto masses_Da = isotope_masses_Da(a.isotopes, model, structure.molecules);
   const auto potential = a.potential.make(structure.molecules, terminal);
   if (!potential) check_modes(model, structure.molecules, a.omega);
   const bool rigid = !potential && std::isinf(a.omega) && !model.is_flexible();
@@ -207,13 +217,13 @@ void modes(const Arguments& a, int& exit_code) {
     terminal.info(fmt::format("diagonalising a matrix of {0} rows (one to two minutes for {1})",
                               rows, kMaxModeCoordinates));
   }
-  NormalModes result = potential ? normal_modes(model, structure.positions_A, *potential)
-                                 : normal_modes(model, structure.positions_A, a.omega);
+  NormalModes result = potential ? normal_modes(model, structure.positions_A, *potential,
+                                                kModeDisplacement_A, masses_Da)
+                                 : normal_modes(model, structure.positions_A, a.omega, masses_Da);
   result.stationary_gradient_kcal_per_mol_A =
       std::max(result.stationary_gradient_kcal_per_mol_A, a.potential.tolerance_kcal_per_mol_A);
   warn_if_no_minimum(result, a.minimise, stopped, terminal);
-  fmt::print("{}\n", json_text(model, potential.get(), structure.positions_A, a.omega, result,
-                               a.temperatures_K));
+  fmt::print("{}\n", json_text(a, model, potential.get(), structure.positions_A, result));
   const std::string bonds = potential             ? potential->name()
                             : rigid               ? "rigid"
                             : model.is_flexible() ? "flexible"
@@ -254,6 +264,11 @@ void add_modes(Command& app, int& exit_code) {
                       "that --model names");
   command->add_option("--oxygen-mass-Da", a->oxygen_mass_Da,
                       "mass of the oxygens; default: 15.9994, or that of the deck");
+  command
+      ->add_option("--isotopes", a->isotopes,
+                   "isotopes: the name of each molecule, such as HDO,H2O, or numbers of molecules, "
+                   "such as D2O=2,HDO=1; see [system] isotopes")
+      ->delimiter(',');
   command
       ->add_option("--temperatures-K", a->temperatures_K,
                    "also compute harmonic energies, entropies and heat capacities at these "

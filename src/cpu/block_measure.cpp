@@ -42,6 +42,7 @@ BlockMeasure::BlockMeasure(const System& system, const GroupLayout& layout,
       potential_(potential),
       model_(system.model),
       numbers_(measure_numbers(system)),
+      masses_(system),
       pair_(pair_parameters<double>(system.model)),
       n_(system.molecules),
       lanes_(kernels.lanes),
@@ -144,7 +145,8 @@ template <class ForEachLive>
 void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
                                  const std::vector<Group>& groups, const ForEachLive& for_each_live,
                                  Space& s, Frame& frame) const {
-  kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
+  kernels_.measure.energy_sums[has_isotopes()](numbers_, masses_.isotopes.data(), packs,
+                                               s.sums.data(), s.inertia.data());
   if (potential_ != nullptr) {
     for_each_live([&](int lane, std::size_t) {
       const auto replica = static_cast<std::size_t>(block * lanes_ + lane);
@@ -214,7 +216,8 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
     });
   }
   if (fields & kShape) {
-    kernels_.measure.shape_sums(numbers_, s.q.data(), s.sums.data());
+    kernels_.measure.shape_sums[has_isotopes()](numbers_, masses_.isotopes.data(), s.q.data(),
+                                                s.sums.data());
     for_each_live([&](int lane, std::size_t at) {
       double sums[ShapeTerm::kNumbers];
       take_lane(s.sums, lanes_, lane, sums);
@@ -242,7 +245,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
   if (radial != nullptr) {
     for_each_live([&](int lane, std::size_t at) {
       replica_of_lane(s.q.data(), lane, s.one_x);
-      add_radial(s.one_x, model_.mass_o_Da, model_.mass_h_Da, settings.radial,
+      add_radial(s.one_x, masses_, settings.radial,
                  sample_group(frame.replica_ids[at], settings.radial.groups), *radial);
     });
   }
@@ -253,8 +256,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       if (s.row[lane] < settings.link_A * settings.link_A) return;
       replica_of_lane(s.q.data(), lane, s.one_x);
       replica_of_lane(packs.v, lane, s.one_v);
-      frame.parts[at] =
-          cluster_parts(s.one_x, s.one_v, model_.mass_o_Da, model_.mass_h_Da, settings.link_A);
+      frame.parts[at] = cluster_parts(s.one_x, s.one_v, masses_, settings.link_A);
     });
   }
   if (fields & kLindemann) {

@@ -67,6 +67,7 @@ class BlockMeasure {
   std::array<double, 3> dipole_of_potential(int replica) const;
   /// Heat of a replica of the state, summed over its molecules.
   double heat_of(int replica, const std::vector<Group>& groups) const;
+  bool has_isotopes() const { return !masses_.isotopes.empty(); }
   std::size_t pairs() const { return static_cast<std::size_t>(molecule_pairs(n_)); }
   std::size_t sums_at(std::int64_t block) const {
     return static_cast<std::size_t>(block) * pairs() * static_cast<std::size_t>(lanes_);
@@ -77,6 +78,7 @@ class BlockMeasure {
   const PotentialForces* potential_;  ///< null: the model's energies
   WaterModel model_;
   MeasureNumbers numbers_;
+  ClusterMasses masses_;
   PairParameters<double> pair_;
   int n_, lanes_;
   std::int64_t replicas_;

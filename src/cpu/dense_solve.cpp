@@ -15,19 +15,20 @@ struct Terms {
   WaterModel model;
   Hessian hessian;
   double omega;
-  Masses<double> masses;
+  ClusterMasses masses;
   double bh2;
 };
 
 Terms terms_of_step(const System& system) {
   const IntegratorSpec& i = system.integrator;
-  return {system.model, i.hessian, i.omega, masses(system.model),
-          i.beta * i.timestep_akma * i.timestep_akma};
+  return {system.model, i.hessian, i.omega, system, i.beta * i.timestep_akma * i.timestep_akma};
 }
 
 /// For the Hessian of V0 + V1 alone: M = 0 and b h^2 = 1.
 Terms terms_of_hessian(const WaterModel& model, double omega) {
-  return {model, Hessian::total, omega, {}, 1.0};
+  ClusterMasses massless = model;
+  massless.model = {};
+  return {model, Hessian::total, omega, massless, 1.0};
 }
 
 /// The matrices of one replica at x.
@@ -50,8 +51,10 @@ class Dense {
       }
     }
     const MoleculeMatrix<double> m =
-        molecule_matrix(at(k), reference_, terms_.masses, terms_.omega, terms_.bh2,
-                        terms_.hessian != Hessian::gauss_newton, pair_.m_weight, sites);
+        terms_.masses.of(static_cast<std::size_t>(k), [&](const auto& masses) {
+          return molecule_matrix(at(k), reference_, masses, terms_.omega, terms_.bh2,
+                                 terms_.hessian != Hessian::gauss_newton, pair_.m_weight, sites);
+        });
     for (int a = 0; a < 3; ++a) {
       for (int b = 0; b <= a; ++b) {
         for_each_element(block(m, a, b), a != b, [&](int row, int column, double value) {

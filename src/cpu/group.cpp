@@ -91,6 +91,7 @@ void fill_modes(const System& system, const GroupLayout& layout, const ModesByTe
   const auto used = static_cast<std::size_t>(layout.first_slot(group.replicas));
   group.ring_constants.assign(kRingConstants * slots, 0.0);
   for (AlignedVector<double>* numbers : {&group.springs, &group.bad}) numbers->assign(slots, 0.0);
+  if (system.has_isotopes()) group.isotope_ou.assign(6 * slots * system.atom_masses_Da.size(), 0.0);
   group.first_numbers.assign(slots, 0);
   for (std::size_t slot = 0; slot < used; ++slot) {
     const int mode = static_cast<int>(slot) % layout.copies();
@@ -103,6 +104,16 @@ void fill_modes(const System& system, const GroupLayout& layout, const ModesByTe
       group.ring_constants[i * slots + slot] = numbers[i];
     }
     group.springs[slot] = m.spring;
+    for (std::size_t k = 0; k < m.isotope_ou.size(); ++k) {
+      const AtomOuParameters<double>& ou = m.isotope_ou[k];
+      const double of_molecule[6] = {ou.decay_o, ou.decay_h1, ou.decay_h2,
+                                     ou.kick_o,  ou.kick_h1,  ou.kick_h2};
+      const std::size_t lanes = static_cast<std::size_t>(layout.lanes());
+      const std::size_t pack = slot / lanes * m.isotope_ou.size() + k;
+      for (std::size_t i = 0; i < 6; ++i) {
+        group.isotope_ou[(6 * pack + i) * lanes + slot % lanes] = of_molecule[i];
+      }
+    }
     group.first_numbers[slot] =
         static_cast<std::uint64_t>(mode) * static_cast<std::uint64_t>(layout.molecules());
   }
@@ -157,7 +168,28 @@ GroupLayout::GroupLayout(const System& system, int lanes)
       single_(system.precision == Precision::single),
       wide_(single_ || pair_force_precision(system) == Precision::mixed),
       mass_o_Da_(system.model.mass_o_Da),
-      mass_h_Da_(system.model.mass_h_Da) {}
+      mass_h_Da_(system.model.mass_h_Da),
+      cluster_Da_(ClusterMasses(system).cluster_Da(static_cast<std::size_t>(n_))) {
+  if (!system.has_isotopes()) return;
+  const auto lanes_of_pack = static_cast<std::size_t>(lanes_);
+  packed_isotopes_.resize(static_cast<std::size_t>(padded_molecules(n_) * kIsotopeNumbers));
+  for (int m = 0; m < padded_molecules(n_); ++m) {
+    const auto& masses_Da = system.atom_masses_Da[static_cast<std::size_t>(m < n_ ? m : 0)];
+    const AtomMasses<double> a = atom_masses(masses_Da);
+    const AtomOuParameters<double> ou =
+        ou_parameters(system.model, masses_Da, system.thermostat, system.integrator.timestep_akma);
+    const double numbers[kIsotopeNumbers] = {
+        a.o,           a.first,    a.second,    a.inverse_o, a.inverse_first, a.inverse_second,
+        a.inverse_all, ou.decay_o, ou.decay_h1, ou.decay_h2, ou.kick_o,       ou.kick_h1,
+        ou.kick_h2};
+    const auto pack = static_cast<std::size_t>(m) / lanes_of_pack * kIsotopeNumbers;
+    for (std::size_t k = 0; k < kIsotopeNumbers; ++k) {
+      if (m < n_) isotopes_.push_back(numbers[k]);
+      packed_isotopes_[(pack + k) * lanes_of_pack + static_cast<std::size_t>(m) % lanes_of_pack] =
+          numbers[k];
+    }
+  }
+}
 
 PackRange GroupLayout::part_of(const TeamMember& member, int packs, int lanes) const {
   if (member.size() == 1) return {0, packs};
@@ -177,7 +209,11 @@ PackLanes GroupLayout::lanes_of(Group& group, PackRange packs) const {
           group.running.data(),
           group.heat.data(),
           mass_o_Da_,
-          mass_h_Da_};
+          mass_h_Da_,
+          isotopes_.empty()          ? nullptr
+          : group.lanes_are_replicas ? isotopes_.data()
+                                     : packed_isotopes_.data(),
+          cluster_Da_};
 }
 
 MoleculePacks GroupLayout::packs_of(Group& group, WorkSpace& space,
@@ -203,7 +239,9 @@ SinglePacks GroupLayout::single_packs_of(Group& group, WorkSpace& space,
 }
 
 RingPacks GroupLayout::ring_packs_of(Group& group) const {
-  return {group.x.data(),
+  return {isotopes_.empty() ? nullptr : isotopes_.data(),
+          group.isotope_ou.data(),
+          group.x.data(),
           group.v.data(),
           group.a.data(),
           group.v_thermal.empty() ? nullptr : group.v_thermal.data(),

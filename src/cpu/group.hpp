@@ -39,6 +39,7 @@ struct Group {
   AlignedVector<double> bias_centres;  ///< [bias][slot]; of ring polymers [bias][replica]
   /// Of ring polymers: [member][slot], and by slot.
   AlignedVector<double> ring_constants, springs, bad;
+  AlignedVector<double> isotope_ou;  ///< of ring polymers: see RingPacks::ou
   AlignedVector<std::uint64_t> first_numbers;
 
   void keep() {
@@ -186,7 +187,10 @@ class GroupLayout {
   int n_, lanes_, copies_;
   double centroid_scale_;
   bool small_, single_, wide_;
-  double mass_o_Da_, mass_h_Da_;
+  double mass_o_Da_, mass_h_Da_, cluster_Da_;
+  /// Of isotopes: see PackLanes::isotopes, for lanes that are replicas and for those that are
+  /// molecules.
+  AlignedVector<double> isotopes_, packed_isotopes_;
 };
 
 /// The groups of all replicas of a state.

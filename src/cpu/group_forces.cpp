@@ -47,6 +47,7 @@ GroupForces::GroupForces(const System& system, const GroupLayout& layout,
       outside_(outside_forces(system)),
       biases_(biases_of(system)) {
   const StepParameters parameters = step_parameters(system);
+  isotopes_ = system.has_isotopes();
   masses_ = parameters.masses;
   single_masses_ = rounded_to_float(parameters).masses;
 }
@@ -67,8 +68,8 @@ void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember&
     packs.x = x + at;
     double* const f = space.f.data() + at;
     if (!potential_) pair_forces(packs, f, space, member);
-    if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, f);
-    if (outside_act()) kernels_.step.confine(packs, masses_, outside_, f);
+    if (mixed_) remove_net_force(step_kernels(), packs, masses_, member, space.totals, f);
+    if (outside_act()) step_kernels().confine(packs, masses_, outside_, f);
     for (int b = 0; b < biases_.count && !layout_.has_rings(); ++b) {
       kernels_.add_bias(packs, biases_.terms[b], &group.bias_centres[b * group.slots + k * wide],
                         f);
@@ -220,7 +221,7 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
         const auto slot = static_cast<std::size_t>(r);
         if (active[slot] > 0.0 && !group.is_stopped(r)) report.constraint_iterations += n;
       }
-      kernels.correct_newmark(
+      kernels.correct_newmark[packs.isotopes != nullptr](
           parameters, packs,
           {space.q.data(), active.data(), space.change2.data(), space.size2.data()});
       for (std::size_t l = 0; l < lanes; ++l) {

@@ -93,6 +93,11 @@ class GroupForces {
   PairKernels pairs_;
   PairParameters<double> pair_;
   PairParameters<float> single_pair_;
+  const StepKernels<double, MoleculePacks>& step_kernels() const {
+    return kernels_.step[isotopes_];
+  }
+
+  bool isotopes_;
   Masses<double> masses_;
   Masses<float> single_masses_;
   OutsideForces<double> outside_;

@@ -35,6 +35,7 @@ struct StepContext {
   StepContext(const System& s, const KernelTable& k, bool heat,
               std::unique_ptr<PotentialForces> potential)
       : system(s),
+        masses(s),
         kernels(k),
         layout(system, kernels.lanes),
         passes(step_passes(system)),
@@ -58,6 +59,7 @@ struct StepContext {
   bool can_fuse() const { return layout.is_small() && passes_end_steps() && !tallies_heat; }
 
   const System system;
+  const ClusterMasses masses;
   const KernelTable& kernels;
   const GroupLayout layout;
   const StepPasses passes;
@@ -98,7 +100,8 @@ struct DoubleSteps : GroupInSteps {
   MoleculePacks packs = context.layout.packs_of(group, space, member);
   AlignedVector<double>&next_x = space.next_x, &next_v = space.next_v;
   const StepParameters& numbers = context.parameters;
-  const StepKernels<double, MoleculePacks>& kernels = context.kernels.step;
+  const StepKernels<double, MoleculePacks>& kernels =
+      context.kernels.step[context.system.has_isotopes()];
 
   void load() {}
   void store() {}

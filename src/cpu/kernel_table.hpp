@@ -38,7 +38,14 @@ struct PackLanes {
   /// are those of its kinetic energy, always in double.
   double* heat;
   double mass_o_Da, mass_h_Da;
+  /// Null without isotopes. Small: [molecule][kIsotopeNumbers]; large:
+  /// [pack][kIsotopeNumbers][lane].
+  const double* isotopes;
+  double cluster_Da;  ///< mass of all molecules
 };
+
+/// Of a molecule of isotopes: members of AtomMasses, then those of AtomOuParameters.
+inline constexpr int kIsotopeNumbers = 13, kIsotopeOu = 7;
 
 /// Molecules: pack p has one number per lane for each of the nine coordinates of a molecule, at
 /// p * 9 * lanes + coordinate * lanes + lane.
@@ -230,13 +237,16 @@ struct MeasuredPacks {
 struct MeasureKernels {
   /// q <- x + bh2 a.
   void (*reported)(double bh2, const MeasuredPacks&, int molecules, double* q);
-  /// Sums of EnergyTerm, and of InertiaTerm where the cluster is motionless.
-  void (*energy_sums)(const MeasureNumbers&, const MeasuredPacks&, double* sums, double* inertia);
+  /// Sums of EnergyTerm, and of InertiaTerm where the cluster is motionless, by [isotopes?].
+  /// @param isotopes [molecule]
+  void (*energy_sums[2])(const MeasureNumbers&, const AtomMasses<double>* isotopes,
+                         const MeasuredPacks&, double* sums, double* inertia);
   /// Non-bonded energy, by [M site?]. @param q [molecule][9][lane]
   void (*potential_energies[2])(const PairParameters<double>&, const double* q, int molecules,
                                 double* energies);
-  /// Sums of ShapeTerm.
-  void (*shape_sums)(const MeasureNumbers&, const double* q, double* sums);
+  /// Sums of ShapeTerm, by [isotopes?].
+  void (*shape_sums[2])(const MeasureNumbers&, const AtomMasses<double>* isotopes, const double* q,
+                        double* sums);
   /// Sums, minima and maxima of GeometryTerm. @param c [molecule][9][lane]
   void (*geometry)(const double* c, int molecules, double* numbers);
   /// Adds the oxygen-oxygen distances to their means and squares, [pair][lane].
@@ -257,6 +267,8 @@ struct RingConstants {
 /// The modes of a group of ring polymers, one after another in the slots of packs: pack
 /// p * molecules + m has molecule m of the slots p * lanes onwards.
 struct RingPacks {
+  const double* isotopes;              ///< masses, as PackLanes::isotopes (small); null without
+  const double* ou;                    ///< of isotopes: [pack][6][lane], AtomOuParameters
   double *q, *v;                       ///< normal modes, [pack][9][lane]
   const double* f;                     ///< forces on the modes
   double* v_thermal;                   ///< velocities right after the noise of BAOAB; may be null
@@ -300,10 +312,10 @@ struct RingTransform {
 /// Kernels for ring polymers, in double.
 struct RingKernels {
   /// The second half of a step after its forces (`end`), and the first half of the next one
-  /// (`begin`), by Thermostat. @return false if a velocity is too large or NaN
-  bool (*pass[kThermostats])(const RingConstants&, const RingPacks&, double timestep,
-                             double largest_speed2, std::uint64_t seed, std::int64_t step, bool end,
-                             bool begin);
+  /// (`begin`), by [isotopes?] and Thermostat. @return false if a velocity is too large or NaN
+  bool (*pass[2][kThermostats])(const RingConstants&, const RingPacks&, double timestep,
+                                double largest_speed2, std::uint64_t seed, std::int64_t step,
+                                bool end, bool begin);
   void (*transform)(const RingTransform&, const double* in, double* out);
   void (*add_bond_forces)(const FlexibleParameters<double>&, const double* x, int packs, double* f);
   void (*bond_energies)(const FlexibleParameters<double>&, const double* x, int molecules,
@@ -314,13 +326,13 @@ struct KernelTable {
   const char* name;  ///< instruction set
   int lanes;         ///< doubles in a pack
 
-  StepKernels<double, MoleculePacks> step;
+  StepKernels<double, MoleculePacks> step[2];  ///< by [isotopes?]
   StepKernels<float, SinglePacks> single_step;
   /// The second kick of a step whose accelerations were solved elsewhere.
   PassReport (*end_kick)(const StepParameters&, const MoleculePacks&);
   /// Push-forward Newmark: adds one correction to the accelerations of the active lanes, from the
-  /// positions q = x + bh2 a and the forces there.
-  void (*correct_newmark)(const StepParameters&, const MoleculePacks&, const NewmarkCorrection&);
+  /// positions q = x + bh2 a and the forces there; by [isotopes?].
+  void (*correct_newmark[2])(const StepParameters&, const MoleculePacks&, const NewmarkCorrection&);
   /// Adds the forces of a bias to f. @param centres [slot]
   void (*add_bias)(const MoleculePacks&, const BiasTerm&, const double* centres, double* f);
   /// out <- x + bh2 a, laid out as x.

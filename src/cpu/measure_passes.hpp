@@ -25,19 +25,38 @@ void reported_positions(double bh2, const MeasuredPacks& packs, int molecules, d
   }
 }
 
-TARN_HD Centres<D> centres(const MeasureNumbers& n, const double* q, const double* x) {
-  D sum[CentreTerm::kNumbers], terms[CentreTerm::kNumbers];
-  for (D& s : sum) s = D(0.0);
-  for (int m = 0; m < n.molecules; ++m) {
-    centre_terms(n, load_molecule(q, m), load_molecule(x, m), terms);
-    for (int k = 0; k < CentreTerm::kNumbers; ++k) sum[k] = sum[k] + terms[k];
+/// The masses of molecule m.
+template <bool kIsotopes>
+TARN_HD const auto& masses_at(const MeasureNumbers& n, const AtomMasses<double>* isotopes, int m) {
+  if constexpr (kIsotopes) {
+    return isotopes[m];
+  } else {
+    return n.step.masses;
   }
-  return centres_of(n, sum);
 }
 
-void energy_sums(const MeasureNumbers& n, const MeasuredPacks& packs, double* out,
-                 double* inertia_out) {
-  const Centres<D> centre = centres(n, packs.q, packs.x);
+template <bool kIsotopes>
+TARN_HD Centres<D> centres(const MeasureNumbers& n, const AtomMasses<double>* isotopes,
+                           const double* q, const double* x) {
+  D sum[CentreTerm::kNumbers], terms[CentreTerm::kNumbers];
+  for (D& s : sum) s = D(0.0);
+  double all_Da = n.molecules * molecule_mass(n.step.masses);
+  if constexpr (kIsotopes) {
+    all_Da = 0.0;
+    for (int m = 0; m < n.molecules; ++m) all_Da += molecule_mass(isotopes[m]);
+  }
+  for (int m = 0; m < n.molecules; ++m) {
+    centre_terms(masses_at<kIsotopes>(n, isotopes, m), load_molecule(q, m), load_molecule(x, m),
+                 terms);
+    for (int k = 0; k < CentreTerm::kNumbers; ++k) sum[k] = sum[k] + terms[k];
+  }
+  return centres_of(n.molecules, all_Da, sum);
+}
+
+template <bool kIsotopes>
+void energy_sums(const MeasureNumbers& n, const AtomMasses<double>* isotopes,
+                 const MeasuredPacks& packs, double* out, double* inertia_out) {
+  const Centres<D> centre = centres<kIsotopes>(n, isotopes, packs.q, packs.x);
   D sum[EnergyTerm::kNumbers], terms[EnergyTerm::kNumbers];
   for (D& s : sum) s = D(0.0);
   D inertia[InertiaTerm::kNumbers], more[InertiaTerm::kNumbers];
@@ -49,13 +68,14 @@ void energy_sums(const MeasureNumbers& n, const MeasuredPacks& packs, double* ou
                           load_molecule(packs.q, k),
                           {}};
     if (n.baoab) m.v_thermal = load_molecule(packs.v_thermal, k);
-    if (n.rigid) project_measured(n, m);
-    energy_terms(n, m, centre.mass_q, terms);
+    const auto& mass = masses_at<kIsotopes>(n, isotopes, k);
+    if (n.rigid) project_measured(n, mass, m);
+    energy_terms(n, mass, m, centre.mass_q, terms);
     for (int i = 0; i < EnergyTerm::kConstraint; ++i) sum[i] = sum[i] + terms[i];
     sum[EnergyTerm::kConstraint] =
         max(sum[EnergyTerm::kConstraint], terms[EnergyTerm::kConstraint]);
     if (!n.motionless) continue;
-    inertia_terms(n, m.x, centre.mass_x, more);
+    inertia_terms(mass, m.x, centre.mass_x, more);
     for (int i = 0; i < InertiaTerm::kNumbers; ++i) inertia[i] = inertia[i] + more[i];
   }
   store_numbers(sum, out);
@@ -79,8 +99,10 @@ void potential_energies(const PairParameters<double>& p, const double* q, int mo
   (coulomb + lj).store(out);
 }
 
-void shape_sums(const MeasureNumbers& n, const double* q, double* out) {
-  const Centres<D> centre = centres(n, q, q);
+template <bool kIsotopes>
+void shape_sums(const MeasureNumbers& n, const AtomMasses<double>* isotopes, const double* q,
+                double* out) {
+  const Centres<D> centre = centres<kIsotopes>(n, isotopes, q, q);
   D sum[ShapeTerm::kNumbers], terms[ShapeTerm::kNumbers];
   for (D& s : sum) s = D(0.0);
   for (int m = 0; m < n.molecules; ++m) {
@@ -135,10 +157,14 @@ void farthest_from_first(const double* q, int molecules, double* out) {
 }
 
 constexpr cpu::MeasureKernels measure_kernels() {
-  return {
-      reported_positions, energy_sums,        {potential_energies<false>, potential_energies<true>},
-      shape_sums,         geometry_numbers,   add_distances,
-      lindemann_indices,  farthest_from_first};
+  return {reported_positions,
+          {energy_sums<false>, energy_sums<true>},
+          {potential_energies<false>, potential_energies<true>},
+          {shape_sums<false>, shape_sums<true>},
+          geometry_numbers,
+          add_distances,
+          lindemann_indices,
+          farthest_from_first};
 }
 
 }  // namespace

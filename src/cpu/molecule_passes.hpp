@@ -72,6 +72,39 @@ using State = decltype(load_state(std::declval<Packs>(), 0));
 template <class Packs>
 using Number = number_t<State<Packs>>;
 
+/// The masses of isotopes in pack p, and their noise.
+TARN_HD D isotope_number(const PackLanes& packs, int p, int number) {
+  return packs.lanes_are_replicas
+             ? D(packs.isotopes[p % packs.molecules * cpu::kIsotopeNumbers + number])
+             : D::load(packs.isotopes + (p * cpu::kIsotopeNumbers + number) * kLanes);
+}
+TARN_HD AtomMasses<D> isotope_masses(const PackLanes& packs, int p) {
+  const auto at = [&](int number) { return isotope_number(packs, p, number); };
+  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
+}
+TARN_HD AtomOuParameters<D> isotope_ou(const PackLanes& packs, int p) {
+  const auto at = [&](int number) { return isotope_number(packs, p, cpu::kIsotopeOu + number); };
+  return {at(0), at(1), at(2), at(3), at(4), at(5)};
+}
+/// The parameters of the step for pack p.
+template <bool kIsotopes, class S, class Packs>
+TARN_HD decltype(auto) numbers_of_pack(const StepNumbers<S>& q, const Packs& packs, int p) {
+  if constexpr (kIsotopes) {
+    return with_isotopes(q, isotope_masses(packs, p), isotope_ou(packs, p));
+  } else {
+    return (q);
+  }
+}
+/// The masses of pack p.
+template <bool kIsotopes, class S>
+TARN_HD decltype(auto) masses_of_pack(const Masses<S>& m, const PackLanes& packs, int p) {
+  if constexpr (kIsotopes) {
+    return isotope_masses(packs, p);
+  } else {
+    return (m);
+  }
+}
+
 /// Calls step(pack number, state) for a pack and stores the changed part.
 template <Changes kChanges, class Packs, class Step>
 TARN_HD void at_pack(const Packs& packs, int p, const Step& step) {
@@ -129,9 +162,8 @@ TARN_HD void record_status(const Packs& packs, int p, const StepStatus<number_t<
 
 // The parts of a step for one pack.
 
-template <Move kMove, class S, class Packs>
-TARN_HD void begin_at(const StepNumbers<S>& q, const Packs& packs, int p, State<Packs>& s,
-                      PassReport& report) {
+template <Move kMove, class Q, class Packs>
+TARN_HD void begin_at(const Q& q, const Packs& packs, int p, State<Packs>& s, PassReport& report) {
   record_status<kMove>(packs, p, begin_step(q, kMove, s), s, report);
 }
 template <class Packs>
@@ -139,8 +171,8 @@ TARN_HD auto load_forces(const Packs& packs, int p) {
   return load_triple(packs.f + nine_at<Number<Packs>>(p));
 }
 /// @param presolved result of presolve()
-template <End kEnd, class S, class Packs, class Presolved>
-TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Presolved& presolved,
+template <End kEnd, class Q, class Packs, class Presolved>
+TARN_HD void end_at(const Q& q, const Packs& packs, int p, const Presolved& presolved,
                     State<Packs>& s, PassReport& report) {
   const auto good = end_step<kEnd>(q, load_forces(packs, p), presolved, s);
   if constexpr (kEnd == End::full) flag_indefinite(good, s, report);
@@ -149,6 +181,7 @@ TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Pr
 
 // Passes copy the parameters of the step: no store can alias the copy, so they are loaded once.
 
+template <bool kIsotopes>
 void correct_newmark(const StepParameters& parameters, const MoleculePacks& packs,
                      const NewmarkCorrection& args) {
   const int rows = packs.lanes_are_replicas ? packs.molecules : packs.last_pack;
@@ -161,7 +194,8 @@ void correct_newmark(const StepParameters& parameters, const MoleculePacks& pack
       const std::ptrdiff_t at = nine_at(p);
       const Triple<D> q = load_triple(args.q + at), a = load_triple(packs.a + at);
       const Triple<D> d = pushforward_newmark_correction(
-          q, a, load_triple(packs.f + at), parameters.bonds, parameters.masses, parameters.zss);
+          q, a, load_triple(packs.f + at), parameters.bonds,
+          masses_of_pack<kIsotopes>(parameters.masses, packs, p), parameters.zss);
       const auto moved = [&](const Vec3<D>& from, const Vec3<D>& by) -> Vec3<D> {
         return {select(active, from.x + by.x, from.x), select(active, from.y + by.y, from.y),
                 select(active, from.z + by.z, from.z)};
@@ -186,11 +220,12 @@ void correct_newmark(const StepParameters& parameters, const MoleculePacks& pack
   }
 }
 
-template <End kEnd, class S, class Packs>
+template <End kEnd, bool kIsotopes, class S, class Packs>
 PassReport end_pass(const StepNumbers<S>& numbers, const Packs& packs) {
-  const StepNumbers<S> q = numbers;
+  const StepNumbers<S> all = numbers;
   PassReport report;
   for_each_pack<kChangesVA>(packs, [&](int p, State<Packs>& s) {
+    const auto& q = numbers_of_pack<kIsotopes>(all, packs, p);
     end_at<kEnd>(q, packs, p, presolve<kEnd>(q, load_forces(packs, p), s), s, report);
   });
   return report;
@@ -269,7 +304,10 @@ TARN_HD NoPresolve no_presolve(int) { return {}; }
 TARN_HD void add_heat_of(const PackLanes& packs, std::ptrdiff_t p, const Triple<D>& before,
                          const Triple<D>& after) {
   double* const at = packs.heat + p * kLanes;
-  (D::load(at) + ou_heat(D(packs.mass_o_Da), D(packs.mass_h_Da), before, after)).store(at);
+  const D heat = packs.isotopes != nullptr
+                     ? ou_heat(isotope_masses(packs, static_cast<int>(p)), before, after)
+                     : ou_heat(D(packs.mass_o_Da), D(packs.mass_h_Da), before, after);
+  (D::load(at) + heat).store(at);
 }
 TARN_HD void add_heat(const MoleculePacks& packs, int p, const Triple<D>& before,
                       const Triple<D>& after) {
@@ -298,27 +336,27 @@ struct HeatTally {
 };
 
 /// @param tally HeatTally or NoTally
-template <Move kMove, class S, class Packs, class Tally>
-TARN_HD void noise_at(const StepNumbers<S>& q, const Packs& packs, int p,
-                      const Triple<Number<Packs>>& xi, State<Packs>& s, const Tally& tally) {
+template <Move kMove, class Q, class Packs, class Tally>
+TARN_HD void noise_at(const Q& q, const Packs& packs, int p, const Triple<Number<Packs>>& xi,
+                      State<Packs>& s, const Tally& tally) {
   thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, tally);
 }
-template <Move kMove, class S, class Packs, class Tally>
-TARN_HD void begin_baoab_at(const StepNumbers<S>& q, const Packs& packs, int p,
-                            const Triple<Number<Packs>>& xi, State<Packs>& s, PassReport& report,
-                            const Tally& tally) {
+template <Move kMove, class Q, class Packs, class Tally>
+TARN_HD void begin_baoab_at(const Q& q, const Packs& packs, int p, const Triple<Number<Packs>>& xi,
+                            State<Packs>& s, PassReport& report, const Tally& tally) {
   Triple<Number<Packs>> v;
   const auto status = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v, tally);
   store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
   record_status<kMove>(packs, p, status, s, report);
 }
 
-template <bool kBaoab, Move kMove, class S, class Packs>
+template <bool kBaoab, Move kMove, bool kIsotopes, class S, class Packs>
 PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
-  const StepNumbers<S> q = numbers;
+  const StepNumbers<S> all = numbers;
   PassReport report;
   for_each_noise<kBaoab>(
-      q.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
+      all.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
+        const auto& q = numbers_of_pack<kIsotopes>(all, packs, p);
         at_pack<kChangesXV>(packs, p, [&](int, State<Packs>& s) {
           if constexpr (kBaoab) {
             begin_baoab_at<kMove>(q, packs, p, noise(), s, report, HeatTally<Packs>{packs, p});
@@ -329,10 +367,11 @@ PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs, std::in
       });
   return report;
 }
-template <Move kMove, class S, class Packs>
+template <Move kMove, bool kIsotopes, class S, class Packs>
 void noise_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
-  const StepNumbers<S> q = numbers;
-  for_each_noise(q.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
+  const StepNumbers<S> all = numbers;
+  for_each_noise(all.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
+    const auto& q = numbers_of_pack<kIsotopes>(all, packs, p);
     at_pack<kChangesV>(packs, p, [&](int, State<Packs>& s) {
       noise_at<kMove>(q, packs, p, noise(), s, HeatTally<Packs>{packs, p});
     });
@@ -346,17 +385,19 @@ constexpr Move move_of_noise(Move move) {
 /// One pass from the forces of a step to those of the next step: each state is loaded and stored
 /// once, and accelerations are not stored. Linear solves, which are long dependency chains, are
 /// computed before the noise to overlap with it.
-template <cpu::StepKind kKind, class S, class Packs>
+template <cpu::StepKind kKind, bool kIsotopes, class S, class Packs>
 PassReport fused_pass(const StepNumbers<S>& numbers, const Packs& packs, const Packs& next,
                       std::int64_t step) {
   constexpr bool baoab = kKind.thermostat == Thermostat::baoab,
                  gla = kKind.thermostat == Thermostat::gla;
-  const StepNumbers<S> q = numbers;
+  const StepNumbers<S> all = numbers;
   PassReport report;
   const auto presolve_at = [&](int p) TARN_INLINE_LAMBDA {
-    return presolve<kKind.end>(q, load_forces(packs, p), load_state(packs, p));
+    return presolve<kKind.end>(numbers_of_pack<kIsotopes>(all, packs, p), load_forces(packs, p),
+                               load_state(packs, p));
   };
   const auto at = [&](int p, const auto& noise, const auto& found) TARN_INLINE_LAMBDA {
+    const auto& q = numbers_of_pack<kIsotopes>(all, packs, p);
     State<Packs> s = load_state(packs, p);
     end_at<kKind.end>(q, packs, p, found, s, report);
     // Reload the positions instead of spilling them, and load the noise only from here on.
@@ -371,7 +412,7 @@ PassReport fused_pass(const StepNumbers<S>& numbers, const Packs& packs, const P
     store_positions(s, next, p);
     store_triple(s.v, next.v + nine_at<Number<Packs>>(p));
   };
-  for_each_noise<baoab || gla>(q.seed, packs, baoab ? step + 1 : step, presolve_at, at);
+  for_each_noise<baoab || gla>(all.seed, packs, baoab ? step + 1 : step, presolve_at, at);
   return report;
 }
 
@@ -404,7 +445,7 @@ TARN_HD bool takes(const PackLanes& packs, int p) {
 }
 
 /// Subtracts a net force from the molecules of a cluster, in proportion to mass.
-template <class P, class S = scalar_t<P>>
+template <bool kIsotopes, class P, class S = scalar_t<P>>
 TARN_HD void subtract_net_force(const Vec3<P>& net_force, const PackLanes& packs, int first,
                                 int count, const Masses<S>& m, S* f) {
   const Vec3<P> net = P(S(1) / static_cast<S>(packs.molecules)) * net_force;
@@ -412,13 +453,19 @@ TARN_HD void subtract_net_force(const Vec3<P>& net_force, const PackLanes& packs
   const int end = first + count < packs.last_pack ? first + count : packs.last_pack;
   for (int p = begin; p < end; ++p) {
     S* at = f + nine_at<P>(p);
-    store_triple(remove_net_force(load_triple(at), net, m), at);
+    const auto& own = masses_of_pack<kIsotopes>(m, packs, p);
+    if constexpr (kIsotopes) {
+      const P share = P(S(1)) / (own.inverse_all * P(packs.cluster_Da));
+      store_triple(remove_net_force(load_triple(at), share * net_force, own), at);
+    } else {
+      store_triple(remove_net_force(load_triple(at), net, own), at);
+    }
   }
 }
 
 /// Adds the forces of the field, and push(p) to the oxygens of a cluster, whose sum is subtracted
 /// from all molecules.
-template <class S, class Push>
+template <bool kIsotopes = false, class S, class Push>
 TARN_HD void add_outside_forces(const PackLanes& packs, int first, int count, const Masses<S>& m,
                                 const OutsideForces<S>& outside, S* f, const Push& push) {
   using P = Pack<S>;
@@ -431,18 +478,20 @@ TARN_HD void add_outside_forces(const PackLanes& packs, int first, int count, co
     }
     return of_pack;
   });
-  subtract_net_force(net, packs, first, count, m, f);
+  subtract_net_force<kIsotopes>(net, packs, first, count, m, f);
 }
 
+template <bool kIsotopes>
 void confine(const MoleculePacks& packs, const Masses<double>& m,
              const OutsideForces<double>& outside, double* f) {
-  const double cluster_mass = packs.molecules * (m.o + 2.0 * m.h);
+  const double cluster_mass = kIsotopes ? packs.cluster_Da : packs.molecules * (m.o + 2.0 * m.h);
   for_each_cluster<D>(packs, [&](int first, int count) {
     const Vec3<D> centre =
         D(1.0 / cluster_mass) * sum_over_cluster<D>(packs, first, count, [&](int p) {
-          return mass_moment(load_triple(packs.x + nine_at(p)), m);
+          return mass_moment(load_triple(packs.x + nine_at(p)),
+                             masses_of_pack<kIsotopes>(m, packs, p));
         });
-    add_outside_forces(packs, first, count, m, outside, f, [&](int p) {
+    add_outside_forces<kIsotopes>(packs, first, count, m, outside, f, [&](int p) {
       return wall_force(load_vec3(packs.x + nine_at(p)) - centre, outside);
     });
   });
@@ -461,7 +510,7 @@ void total_forces(const Packs& packs, const S* f, S* totals) {
   }
 }
 /// Subtracts the net force that rounded pair forces leave, in proportion to mass.
-template <class S, class Packs>
+template <bool kIsotopes, class S, class Packs>
 void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, const S* totals, S* f) {
   using P = Number<Packs>;
   for_each_cluster<P>(packs, [&](int first, int count) {
@@ -469,7 +518,7 @@ void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, const S
       return totals != nullptr ? load_vec3(totals + three_at<P>(p))
                                : total(load_triple(f + nine_at<P>(p)));
     });
-    subtract_net_force(net, packs, first, count, m, f);
+    subtract_net_force<kIsotopes>(net, packs, first, count, m, f);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "interface/measure.hpp"
 #include "interface/moments.hpp"
 #include "physics/bias.hpp"
 #include "physics/geometry.hpp"
@@ -55,6 +56,7 @@ class Ring {
   Ring(const StepContext& context, const Group& group, int replica,
        const AlignedVector<double>& beads)
       : system_(context.system),
+        masses_(context.masses),
         layout_(context.layout),
         group_(group),
         all_beads_(beads),
@@ -76,7 +78,6 @@ class Ring {
     }
   };
   Sums sums() const {
-    const Masses<double> mass = masses(system_.model);
     const AlignedVector<double>& hot =
         group_.v_thermal.empty() || std::isnan(group_.v_thermal[at(0, 0)]) ? group_.v
                                                                            : group_.v_thermal;
@@ -94,8 +95,10 @@ class Ring {
           return molecule_at(numbers, 0);
         };
         double terms[RingTerm::kNumbers];
-        ring_terms(mass, mode, spring, triple(group_.x), triple(group_.a), triple(group_.v),
-                   triple(hot), terms);
+        masses_.of(static_cast<std::size_t>(m), [&](const auto& mass) {
+          ring_terms(mass, mode, spring, triple(group_.x), triple(group_.a), triple(group_.v),
+                     triple(hot), terms);
+        });
         for (int k = 0; k < RingTerm::kNumbers; ++k) sum.numbers[k] += terms[k];
       }
     }
@@ -105,6 +108,15 @@ class Ring {
     double beads[BeadTerm::kNumbers] = {};
     add_bead_energies(energies, beads);
     return ring_estimate(n_, beads_, kT(), sums.numbers, beads);
+  }
+  /// The row of an estimate.
+  RingMeasures row(const RingEstimate& e) const {
+    RingMeasures row = e.rings;
+    if (!system_.has_isotopes()) return row;
+    std::vector<double> of_atoms(3 * static_cast<std::size_t>(n_));
+    atom_kinetic(of_atoms.data());
+    put_hydrogen_kinetics(system_, of_atoms, row);
+    return row;
   }
   /// Mean over the beads of all potential energies.
   double mean_potential(const BeadEnergies& energies) {
@@ -162,13 +174,8 @@ class Ring {
   void add_outside_energies(double (&beads)[BeadTerm::kNumbers]) {
     const OutsideForces<double> outside = outside_forces(system_);
     if (!outside.act()) return;
-    const Masses<double> mass = masses(system_.model);
     for_each_bead([&](int, const std::vector<double>& x) {
-      Vec3<double> moment{0.0, 0.0, 0.0};
-      for (int m = 0; m < n_; ++m) {
-        moment = moment + mass_moment(molecule_at(x.data(), static_cast<std::size_t>(m)), mass);
-      }
-      const Vec3<double> centre = 1.0 / (n_ * (mass.o + 2.0 * mass.h)) * moment;
+      const Vec3<double> centre = centre_of_mass(x, masses_);
       for (int m = 0; m < n_; ++m) {
         const Triple<double> q = molecule_at(x.data(), static_cast<std::size_t>(m));
         beads[BeadTerm::kWall] += wall_energy(q.o - centre, outside);
@@ -187,6 +194,7 @@ class Ring {
   }
 
   const System& system_;
+  const ClusterMasses& masses_;
   const GroupLayout& layout_;
   const Group& group_;
   const AlignedVector<double>& all_beads_;
@@ -244,7 +252,6 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
                      const FactorOfReplica& factor_of, AlignedVector<double>& positions,
                      RadialCounts& radial, Frame& frame) {
   constexpr unsigned kEstimates = kEnergies | kConservation | kRings | kExchangeEnergies;
-  const WaterModel& model = context.system.model;
   const int n = context.layout.molecules();
   const auto size = 9 * static_cast<std::size_t>(n),
              beads = static_cast<std::size_t>(context.layout.copies());
@@ -262,7 +269,7 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
     if (fields & kEstimates) {
       const Ring::Sums sums = ring.sums();
       const RingEstimate e = ring.estimate(sums, energies);
-      if (fields & kRings) frame.rings[at] = e.rings;
+      if (fields & kRings) frame.rings[at] = ring.row(e);
       if (fields & kExchangeEnergies) {
         frame.exchange_energies_kcal_per_mol[at] = potential_of(e);
       }
@@ -286,8 +293,7 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
                   &frame.beads_A[(at * beads + static_cast<std::size_t>(bead)) * size]);
       }
       if (fields & kRadialCounts) {
-        add_radial(x, model.mass_o_Da, model.mass_h_Da, request,
-                   sample_group(ring.id(), request.groups), radial);
+        add_radial(x, context.masses, request, sample_group(ring.id(), request.groups), radial);
       }
     });
   }

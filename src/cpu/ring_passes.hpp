@@ -14,35 +14,55 @@ namespace {
 using cpu::RingConstants;
 using cpu::RingPacks;
 
-/// Constants of the modes in a pack of slots.
-TARN_HD ModeNumbers<D> mode_pack(const RingConstants& c, int p) {
-  const auto at = [&](const double* numbers) { return D::load(numbers + p * kLanes); };
-  return {at(c.cosine),
-          at(c.sine_over_omega),
-          at(c.omega_sine),
-          {at(c.decay_o), at(c.decay_h), at(c.kick_o), at(c.kick_h)}};
+/// Masses of isotopes of molecule m, the same in all modes.
+TARN_HD AtomMasses<D> isotope_masses(const RingPacks& ring, int m) {
+  const double* const at = ring.isotopes + m * cpu::kIsotopeNumbers;
+  return {D(at[0]), D(at[1]), D(at[2]), D(at[3]), D(at[4]), D(at[5]), D(at[6])};
 }
-TARN_HD MoleculeState<D> load_modes(const RingPacks& ring, std::ptrdiff_t at, const D& w_o,
-                                    const D& w_h) {
-  return {load_triple(ring.q + at), load_triple(ring.v + at),
-          scale(w_o, w_h, load_triple(ring.f + at))};
+/// Constants of the modes in a pack of slots, of molecule m.
+template <bool kIsotopes>
+TARN_HD auto mode_pack(const RingConstants& c, const RingPacks& ring, int p, int m) {
+  const auto at = [&](const double* numbers, std::ptrdiff_t pack) {
+    return D::load(numbers + pack * kLanes);
+  };
+  const D cosine = at(c.cosine, p), sine_over_omega = at(c.sine_over_omega, p),
+          omega_sine = at(c.omega_sine, p);
+  if constexpr (kIsotopes) {
+    const std::ptrdiff_t ou = 6 * (static_cast<std::ptrdiff_t>(p) * ring.molecules + m);
+    return ModeNumbers<D, AtomOuParameters<D>>{
+        cosine,
+        sine_over_omega,
+        omega_sine,
+        {at(ring.ou, ou), at(ring.ou, ou + 1), at(ring.ou, ou + 2), at(ring.ou, ou + 3),
+         at(ring.ou, ou + 4), at(ring.ou, ou + 5)}};
+  } else {
+    return ModeNumbers<D>{cosine,
+                          sine_over_omega,
+                          omega_sine,
+                          {at(c.decay_o, p), at(c.decay_h, p), at(c.kick_o, p), at(c.kick_h, p)}};
+  }
 }
 
 /// O, with its heat.
-TARN_HD void add_noise(const RingPacks& ring, const ModeNumbers<D>& c, std::ptrdiff_t pack,
+template <class Mode>
+TARN_HD void add_noise(const RingPacks& ring, const Mode& c, std::ptrdiff_t pack,
                        const Triple<D>& xi, MoleculeState<D>& s) {
   ring_noise(c, xi, s, [&](const Triple<D>& before, const Triple<D>& after) {
     if (ring.heat == nullptr) return;
     double* const at = ring.heat + pack * kLanes;
-    (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, after)).store(at);
+    const D heat =
+        ring.isotopes != nullptr
+            ? ou_heat(isotope_masses(ring, static_cast<int>(pack % ring.molecules)), before, after)
+            : ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, after);
+    (D::load(at) + heat).store(at);
   });
 }
 
 /// The part of a step before the forces.
 /// @param noise returns the normals of the pack
-template <bool kBaoab, class Noise>
-TARN_HD void begin_ring_at(const RingPacks& ring, const ModeNumbers<D>& c, std::ptrdiff_t pack,
-                           const D& h, const Noise& noise, MoleculeState<D>& s) {
+template <bool kBaoab, class Mode, class Noise>
+TARN_HD void begin_ring_at(const RingPacks& ring, const Mode& c, std::ptrdiff_t pack, const D& h,
+                           const Noise& noise, MoleculeState<D>& s) {
   begin_ring(c, h, s, [&](MoleculeState<D>& m) {
     if constexpr (kBaoab) {
       add_noise(ring, c, pack, noise(), m);
@@ -52,8 +72,8 @@ TARN_HD void begin_ring_at(const RingPacks& ring, const ModeNumbers<D>& c, std::
 }
 /// The part after the forces: kick, noise of GLA.
 /// @return whether all velocities are small enough
-template <bool kGla, class Noise>
-TARN_HD bool end_ring_at(const RingPacks& ring, const ModeNumbers<D>& c, int p, std::ptrdiff_t pack,
+template <bool kGla, class Mode, class Noise>
+TARN_HD bool end_ring_at(const RingPacks& ring, const Mode& c, int p, std::ptrdiff_t pack,
                          const D& h, double largest, const Noise& noise, MoleculeState<D>& s) {
   kick(s, h);
   const Mask<double> bad = is_too_fast(s.v, largest);
@@ -97,7 +117,7 @@ TARN_HD void for_each_ring_pack(const RingPacks& ring, const PhiloxKeys& seed, s
 /// From the forces of a step to the positions of the next one: any of the two parts.
 /// @param step of the noise
 /// @return whether all velocities are small enough; else RingPacks::bad is set
-template <Thermostat kThermostat>
+template <bool kIsotopes, Thermostat kThermostat>
 bool ring_pass(const RingConstants& constants, const RingPacks& ring, double timestep,
                double largest_speed2, std::uint64_t seed, std::int64_t step, bool end, bool begin) {
   constexpr bool baoab = kThermostat == Thermostat::baoab, gla = kThermostat == Thermostat::gla;
@@ -107,12 +127,19 @@ bool ring_pass(const RingConstants& constants, const RingPacks& ring, double tim
   for_each_ring_pack<kThermostat != Thermostat::none>(
       ring, keys, step, [&](int p, int m, const auto& noise) {
         const std::ptrdiff_t pack = static_cast<std::ptrdiff_t>(p) * ring.molecules + m;
-        const ModeNumbers<D> c = mode_pack(constants, p);
-        MoleculeState<D> s = load_modes(ring, pack * 9 * kLanes, w_o, w_h);
+        const auto c = mode_pack<kIsotopes>(constants, ring, p, m);
+        const std::ptrdiff_t at = pack * 9 * kLanes;
+        MoleculeState<D> s{load_triple(ring.q + at), load_triple(ring.v + at),
+                           load_triple(ring.f + at)};
+        if constexpr (kIsotopes) {
+          s.a = over_masses(isotope_masses(ring, m), s.a);
+        } else {
+          s.a = scale(w_o, w_h, s.a);
+        }
         if (end) good = end_ring_at<gla>(ring, c, p, pack, h, largest_speed2, noise, s) && good;
         if (begin) begin_ring_at<baoab>(ring, c, pack, h, noise, s);
-        if (begin) store_triple(s.x, ring.q + pack * 9 * kLanes);
-        store_triple(s.v, ring.v + pack * 9 * kLanes);
+        if (begin) store_triple(s.x, ring.q + at);
+        store_triple(s.v, ring.v + at);
       });
   return good;
 }
@@ -225,7 +252,10 @@ void bond_energies(const FlexibleParameters<double>& p, const double* x, int mol
 }
 
 constexpr cpu::RingKernels ring_kernels() {
-  return {{ring_pass<Thermostat::none>, ring_pass<Thermostat::gla>, ring_pass<Thermostat::baoab>},
+  return {{{ring_pass<false, Thermostat::none>, ring_pass<false, Thermostat::gla>,
+            ring_pass<false, Thermostat::baoab>},
+           {ring_pass<true, Thermostat::none>, ring_pass<true, Thermostat::gla>,
+            ring_pass<true, Thermostat::baoab>}},
           ring_transform,
           add_bond_forces,
           bond_energies};

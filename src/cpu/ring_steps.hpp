@@ -61,9 +61,10 @@ struct RingSteps : GroupInSteps {
   bool pass(std::int64_t noise_step, bool end, bool begin) {
     const StepParameters& numbers = context.parameters;
     const GroupLayout& layout = context.layout;
-    return context.kernels.rings.pass[static_cast<int>(context.thermostat())](
-        layout.ring_constants_of(group), layout.ring_packs_of(group), numbers.h,
-        kLargestSpeed2 * layout.copies(), numbers.seed, noise_step, end, begin);
+    return context.kernels.rings
+        .pass[context.system.has_isotopes()][static_cast<int>(context.thermostat())](
+            layout.ring_constants_of(group), layout.ring_packs_of(group), numbers.h,
+            kLargestSpeed2 * layout.copies(), numbers.seed, noise_step, end, begin);
   }
 };
 

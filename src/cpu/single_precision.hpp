@@ -139,6 +139,7 @@ void narrow_single(const SinglePairs& args, const PairParameters<float>& paramet
 
 /// Positions are relative to the cell of the first molecule, so that the result is independent of
 /// the distance of the cluster from the origin.
+template <bool kIsotopes>
 void confine(const SinglePacks& packs, const Masses<float>& m, const OutsideForces<float>& outside,
              float* f) {
   Vec3<U> origin = load_fixed(packs.x, 0).cell;

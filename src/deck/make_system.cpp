@@ -14,6 +14,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/physics/isotopes.hpp"
 
 /// @file
 /// Conversion of a deck to internal units.
@@ -175,6 +176,7 @@ System make_system(const Deck& deck, int molecules) {
   system.zero_momentum = keeps_zero_momentum(deck);
   system.seed = deck.system.seed;
   system.precision = deck.run.precision;
+  system.atom_masses_Da = isotope_masses_Da(deck.system.isotopes, system.model, molecules);
   return system;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "source.hpp"
 #include "tarn/core/error.hpp"
@@ -109,6 +110,9 @@ std::string expected_text(const Key& key) {
       return "a path in quotes";
     case Type::files:
       return "a list of paths in quotes";
+    case Type::isotopes:
+      return "a list with the name of each molecule, or numbers of molecules such as { D2O = 2, "
+             "HDO = 1 }";
     case Type::text:
       return "a text in quotes";
     case Type::device:
@@ -152,6 +156,9 @@ std::string toml_text(const Key& key, const Value& value) {
     }
     std::string operator()(const std::string& text) const { return toml_string(text); }
     std::string operator()(const std::vector<std::string>& list) const {
+      if (key.type == Type::isotopes && list.front().find('=') != std::string::npos) {
+        return fmt::format("{{ {} }}", fmt::join(list, ", "));
+      }
       return '[' + comma_list({list.begin(), list.end()}, true) + ']';
     }
     std::string operator()(const std::vector<double>& list) const {

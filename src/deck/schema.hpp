@@ -35,6 +35,7 @@ enum class Type {
   file,       ///< a path
   files,      ///< a list of paths
   text,       ///< a string, which may be empty
+  isotopes,   ///< a list of names, or a table of numbers, as strings "name=number"
   device,     ///< auto | cpu | cuda | cuda:i
 };
 

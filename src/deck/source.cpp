@@ -63,6 +63,14 @@ RawValue raw_of(const toml::node& node, const std::string& file) {
   } else if (node.is_table()) {
     raw.kind = RawValue::Kind::table;
     raw.text = "{...}";
+    for (auto&& [key, value] : *node.as_table()) {
+      raw.items.push_back(raw_of(value, file));
+      raw.items.back().string = std::string(key.str());
+      raw.items.back().place = place_of(key.source(), file);
+    }
+    std::ranges::stable_sort(raw.items, {}, [](const RawValue& item) {
+      return std::pair(item.place.line, item.place.column);
+    });
   } else {
     raw.text = "a date or time";
   }
@@ -77,12 +85,16 @@ bool is_bare_key(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), good);
 }
 
+/// The key whose value may be a table; other tables are sections.
+constexpr std::string_view kTableKey = "system.isotopes";
+
 void flatten(const toml::table& table, const std::string& prefix, const std::string& file,
              Source& source) {
   for (auto&& [key, node] : table) {
     const std::string name(key.str());
     const Place place = place_of(key.source(), file);
-    if (const toml::table* child = node.as_table()) {
+    const toml::table* child = node.as_table();
+    if (child != nullptr && prefix + '.' + name != kTableKey) {
       const std::string part = is_bare_key(name) ? name : toml_string(name);
       const std::string path = prefix.empty() ? part : prefix + '.' + part;
       source.sections.push_back({path, prefix, part, place});
@@ -359,7 +371,8 @@ Source read_override(const Override& override_, bool (*wants_text)(std::string_v
     const bool is_safe = value.find('\n') == std::string::npos && scan(line, "").empty();
     const toml::table table = is_safe ? toml::parse(line) : toml::table{};
     const toml::node* const node = table.get("x");
-    if (const toml::table* section = node != nullptr ? node->as_table() : nullptr) {
+    const toml::table* section = node != nullptr ? node->as_table() : nullptr;
+    if (section != nullptr && path != kTableKey) {
       Source source;
       source.sections.push_back({path, "", path, place});
       flatten(*section, path, override_.label, source);

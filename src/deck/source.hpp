@@ -29,10 +29,10 @@ struct RawValue {
   std::int64_t integer = 0;
   double number = 0.0;
   std::string string;
-  std::vector<RawValue> items;
-  std::string text;            ///< for messages
-  bool is_bare = false;        ///< a string that was written without quotes
-  bool is_unreadable = false;  ///< its problem is in Source::problems
+  std::vector<RawValue> items;  ///< of a table: `string` is the key of the value
+  std::string text;             ///< for messages
+  bool is_bare = false;         ///< a string that was written without quotes
+  bool is_unreadable = false;   ///< its problem is in Source::problems
   Place place;
 };
 

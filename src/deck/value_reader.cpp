@@ -13,6 +13,7 @@
 #include "interface/measure.hpp"
 #include "io/words.hpp"
 #include "source.hpp"
+#include "tarn/physics/isotopes.hpp"
 
 namespace tarn::decks {
 namespace {
@@ -190,6 +191,8 @@ class ValueReader {
         return Value{raw.string};
       case Type::files:
         return read_list<std::string>(key, raw, items_of(Type::file));
+      case Type::isotopes:
+        return read_isotopes(key, raw);
       case Type::text:
         if (raw.kind == RawValue::Kind::string) return Value{raw.string};
         break;
@@ -252,6 +255,26 @@ class ValueReader {
       if (!choice || chosen.insert(std::get<std::string>(*choice)).second) return choice;
       return refuse(item.place,
                     fmt::format("{} contains {} twice", key.name, toml_string(item.string)));
+    });
+  }
+
+  std::optional<Value> read_isotopes(const Key& key, const RawValue& raw) {
+    const bool counted = raw.kind == RawValue::Kind::table;
+    RawValue list = raw;
+    if (counted) list.kind = RawValue::Kind::array;
+    return read_list<std::string>(key, list, [&](const RawValue& item) -> std::optional<Value> {
+      if (item.kind != (counted ? RawValue::Kind::integer : RawValue::Kind::string) ||
+          (counted && item.integer < 1)) {
+        return refuse(
+            item.place,
+            fmt::format("{}: {} = {}; expected {}", key.name, counted ? item.string : "an element",
+                        item.text, counted ? "a number of molecules above 0" : "a name in quotes"));
+      }
+      if (!isotope_masses_Da(item.string)) {
+        return refuse(item.place, fmt::format("{}: {} is unknown; expected {}", key.name,
+                                              toml_string(item.string), kIsotopeNames));
+      }
+      return Value{counted ? fmt::format("{} = {}", item.string, item.integer) : item.string};
     });
   }
 

@@ -2,6 +2,7 @@
 
 #include "checker.hpp"
 #include "system_limits.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "water_keys.hpp"
 
@@ -102,6 +103,18 @@ void kept_mass_is_classical(Checker& checker) {
                      "on the masses. Remove it for isotopes, whose oxygen keeps its mass");
 }
 
+Rule isotope_rule() {
+  Rule rule = limit(
+      "`isotopes` has as many molecules as the cluster, or fewer if it is a table of numbers.",
+      [](const Deck& deck, std::int64_t molecules) -> std::optional<std::string> {
+        if (molecules == 0) return std::nullopt;
+        return isotopes_problem(deck.system.isotopes, molecules);
+      },
+      "system.isotopes", {"system.molecules", "system.isotopes"});
+  rule.section = "system";
+  return rule;
+}
+
 }  // namespace
 
 std::vector<Rule> model_rules() {
@@ -159,6 +172,13 @@ std::vector<Rule> start_rules() {
        {"`keep_molecule_mass` requires `hydrogen_mass_Da`, and excludes `oxygen_mass_Da` and "
         "`[path_integral]`, whose averages depend on the masses.",
         kept_mass_is_classical},
+       isotope_rule(),
+       rule("`isotopes` requires `precision` double or mixed.", "run.precision", {"run.precision"},
+            "precision = \"single\" does not support isotopes; use \"mixed\" or \"double\"",
+            [](const Checker& c) {
+              return !c.deck().system.isotopes.empty() &&
+                     c.deck().run.precision == Precision::single;
+            }),
        rule("`relax = true` requires finite `omega`.", "system.relax", {},
             "relax = true needs finite omega: rigid bonds do not stretch",
             [](const Checker& c) {

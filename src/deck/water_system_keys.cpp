@@ -117,16 +117,25 @@ std::vector<KeyOf<S>> velocity_keys() {
 }
 
 std::vector<KeyOf<S>> mass_keys() {
+  const Condition no_isotopes{"system.isotopes"};
   return {
+      key(&S::isotopes, "isotopes", Type::isotopes,
+          "Isotopes by molecule: numbers of molecules, from the first one on, such as `{ D2O = 2, "
+          "HDO = 1 }`, or a list with the name of each molecule. Names are H2O, HDO, D2O, HTO, DTO "
+          "and T2O, with 17 or 18 appended for heavy oxygen. See "
+          "[models.md](models.md#isotopes).",
+          {.default_text = "none: all molecules have the masses below"}),
       key(&S::hydrogen_mass_Da, "hydrogen_mass_Da", from_to(0.1, 8),
           "Mass of all hydrogens; 2.014 for D₂O. Configurational averages of classical runs do not "
-          "depend on the masses. Averages with `[path_integral]` and times do."),
+          "depend on the masses. Averages with `[path_integral]` and times do.",
+          {.used_with = {no_isotopes}}),
       key(&S::oxygen_mass_Da, "oxygen_mass_Da", from_to(1, 30), "Mass of the oxygen.",
-          {.default_text = "`15.9994`"}),
+          {.default_text = "`15.9994`", .used_with = {no_isotopes}}),
       key(&S::keep_molecule_mass, "keep_molecule_mass", kAny,
           "Take the additional mass of the hydrogens from the oxygen. Heavy hydrogens then rotate "
           "more slowly and allow longer steps in classical runs: `hydrogen_mass_Da = 3.024` allows "
-          "12 fs instead of 8 fs. Normal modes do not use these masses."),
+          "12 fs instead of 8 fs. Normal modes do not use these masses.",
+          {.used_with = {no_isotopes}}),
       key(&S::recentre, "recentre", kAny,
           "Write positions relative to the centre of mass of each replica, which drifts under "
           "noise. Far from the origin, the formats named as the default lose digits, or end the "

@@ -29,6 +29,7 @@ constexpr std::int64_t kImagesPerThread = 4;
 /// The sentence on systems that only the CPU supports; empty for others. The forces on beads are
 /// those of small clusters.
 std::string cpu_only(const System& system) {
+  if (system.has_isotopes()) return "isotopes run on the CPU";
   const bool many_body = system.model.is_many_body();
   const int most = many_body                        ? gpu::kMostManyBodyMolecules
                    : system.path_integral.beads > 1 ? gpu::kMostInBlock

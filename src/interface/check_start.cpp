@@ -168,6 +168,18 @@ void check_system(const System& s) {
     throw InputError("one-step Newmark has no half drift for BAOAB; use GLA");
   }
   for (const int atom : {0, 1}) check_number("an atom of mass", s.model.mass_Da(atom), false);
+  if (s.has_isotopes()) {
+    if (s.atom_masses_Da.size() != static_cast<std::size_t>(s.molecules)) {
+      throw InputError("isotopes: masses of " + to_string(s.atom_masses_Da.size()) +
+                       " molecules for " + to_string(s.molecules));
+    }
+    for (const auto& masses_Da : s.atom_masses_Da) {
+      for (const double mass_Da : masses_Da) check_number("an atom of mass", mass_Da, false);
+    }
+    if (s.precision == Precision::single) {
+      throw InputError("isotopes support double and mixed precision only");
+    }
+  }
   if (s.thermostat.kind != Thermostat::none) {
     check_number("temperature_K", s.thermostat.temperature_K, true);
     double hottest_K = 0.0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "physics/bias.hpp"
 #include "physics/molecule_solve.hpp"
@@ -18,19 +19,13 @@ void put(const Triple<double>& t, int k, std::vector<double>& c) {
   put_molecule(t, c.data(), static_cast<std::size_t>(k));
 }
 
-/// Centre of mass of n molecules.
-Vec3<double> centre_of_mass(const std::vector<double>& x, int n, const Masses<double>& m) {
-  Vec3<double> moment{0, 0, 0};
-  for (int k = 0; k < n; ++k) moment = moment + mass_moment(molecule(x, k), m);
-  return 1.0 / (n * (m.o + 2.0 * m.h)) * moment;
-}
-
 }  // namespace
 
 Measure::Replica::Replica(int molecules)
     : x(static_cast<std::size_t>(molecules) * 9), v(x), a(x), q(x) {}
 
-Measure::Measure(const System& system) : system_(system), numbers_(measure_numbers(system)) {}
+Measure::Measure(const System& system)
+    : system_(system), numbers_(measure_numbers(system)), masses_(system) {}
 
 void Measure::prepare_arrays(unsigned fields, std::size_t replicas, Frame& frame) const {
   frame.beads = system_.path_integral.beads;
@@ -74,6 +69,7 @@ void Measure::fill_classical_rings(Frame& frame) const {
     const double kinetic = 1.5 * units::boltzmann_kcal_per_mol_K * bath_K;
     RingMeasures m;
     m.kinetic_o_kcal_per_mol = m.kinetic_h_kcal_per_mol = kinetic;
+    m.kinetic_d_kcal_per_mol = m.kinetic_t_kcal_per_mol = kinetic;
     m.potential_kcal_per_mol = e.potential_kcal_per_mol;
     m.intramolecular_kcal_per_mol = e.bond_kcal_per_mol;
     m.virial_kcal_per_mol = e.all_potential_kcal_per_mol() + 3.0 * system_.molecules * kinetic;
@@ -83,10 +79,26 @@ void Measure::fill_classical_rings(Frame& frame) const {
   }
 }
 
+void put_hydrogen_kinetics(const System& system, std::span<const double> of_atoms_kcal_per_mol,
+                           RingMeasures& rings) {
+  for (const auto& [symbol, kinetic] : {std::pair{'H', &RingMeasures::kinetic_h_kcal_per_mol},
+                                        std::pair{'D', &RingMeasures::kinetic_d_kcal_per_mol},
+                                        std::pair{'T', &RingMeasures::kinetic_t_kcal_per_mol}}) {
+    double sum = 0.0, count = 0.0;
+    for (std::size_t a = 0; a < of_atoms_kcal_per_mol.size(); ++a) {
+      if (a % 3 == 0 || hydrogen_symbol(system.atom_masses_Da[a / 3][a % 3]) != symbol) continue;
+      sum += of_atoms_kcal_per_mol[a];
+      count += 1.0;
+    }
+    rings.*kinetic = count > 0.0 ? sum / count : 0.0;
+  }
+}
+
 void Measure::project(Replica& r) const {
-  const Masses<double>& m = numbers_.step.masses;
   for (int k = 0; k < system_.molecules; ++k) {
-    put(project_velocities(molecule(r.x, k), molecule(r.v, k), m), k, r.v);
+    masses_.of(static_cast<std::size_t>(k), [&](const auto& m) {
+      put(project_velocities(molecule(r.x, k), molecule(r.v, k), m), k, r.v);
+    });
   }
 }
 
@@ -100,7 +112,9 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
   for (int k = 0; k < system_.molecules; ++k) {
     const MeasuredMolecule<double> m{
         molecule(r.x, k), molecule(r.v, k), molecule(r.a, k), molecule(r.q, k), {}};
-    const BondValues<double> values = bond_multipliers(numbers_, m, molecule(f, k));
+    const BondValues<double> values = masses_.of(
+        static_cast<std::size_t>(k),
+        [&](const auto& mass) { return bond_multipliers(numbers_, mass, m, molecule(f, k)); });
     const double numbers[3] = {values.oh1, values.oh2, values.hh};
     std::copy(numbers, numbers + 3, lambda + 3 * k);
   }
@@ -129,7 +143,7 @@ void Measure::add_outside(const std::vector<double>& x, std::vector<double>& f) 
   if (!numbers_.outside.act()) return;
   const Masses<double>& m = numbers_.step.masses;
   const int n = system_.molecules;
-  const Vec3<double> centre = centre_of_mass(x, n, m);
+  const Vec3<double> centre = centre_of_mass(x, masses_);
   Vec3<double> net{0, 0, 0};
   std::vector<Triple<double>> on_atoms;
   for (int k = 0; k < n; ++k) {
@@ -139,9 +153,11 @@ void Measure::add_outside(const std::vector<double>& x, std::vector<double>& f) 
     net = net + push;
     on_atoms.push_back(fk);
   }
-  net = 1.0 / n * net;
   for (int k = 0; k < n; ++k) {
-    put(remove_net_force(on_atoms[static_cast<std::size_t>(k)], net, m), k, f);
+    const auto at = static_cast<std::size_t>(k);
+    const double share = masses_.share(at, static_cast<std::size_t>(n));
+    masses_.of(at,
+               [&](const auto& m) { put(remove_net_force(on_atoms[at], share * net, m), k, f); });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -57,7 +58,13 @@ class Measure {
 
   System system_;
   MeasureNumbers numbers_;
+  ClusterMasses masses_;
 };
+
+/// Mean kinetic energies of the isotopes of hydrogen, from those of the atoms of a ring polymer.
+/// @param of_atoms_kcal_per_mol 3 N numbers
+void put_hydrogen_kinetics(const System& system, std::span<const double> of_atoms_kcal_per_mol,
+                           RingMeasures& rings);
 
 // The list of the members of a Frame that have numbers for each replica, from which preparing,
 // joining and dropping them follows: a new field is one line here.

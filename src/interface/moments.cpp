@@ -167,15 +167,10 @@ void clear_radial(const RadialRequest& request, RadialCounts& counts) {
   }
 }
 
-void add_radial(std::span<const double> positions_A, double mass_o_Da, double mass_h_Da,
+void add_radial(std::span<const double> positions_A, const ClusterMasses& masses,
                 const RadialRequest& request, int group, RadialCounts& counts) {
   const std::size_t molecules = positions_A.size() / kCoordinatesPerMolecule;
-  const Masses<double> masses{mass_o_Da, mass_h_Da, 0.0, 0.0, 0.0, 0.0};
-  Vec3<double> centre{0.0, 0.0, 0.0};
-  for (std::size_t m = 0; m < molecules; ++m) {
-    centre = centre + mass_moment(molecule_at(positions_A.data(), m), masses);
-  }
-  centre = 1.0 / (static_cast<double>(molecules) * (mass_o_Da + 2.0 * mass_h_Da)) * centre;
+  const Vec3<double> centre = centre_of_mass(positions_A, masses);
   const RadialShells shells{request.r_max_A, request.bins};
   const std::size_t begin = static_cast<std::size_t>(group) * static_cast<std::size_t>(shells.bins);
   ++counts.replicas[static_cast<std::size_t>(group)];

@@ -57,7 +57,7 @@ void drop_rows(unsigned fields, Frame& frame);
 
 /// Adds the atoms of a configuration to a group.
 /// @param positions_A [molecule][9], atoms O H H
-void add_radial(std::span<const double> positions_A, double mass_o_Da, double mass_h_Da,
+void add_radial(std::span<const double> positions_A, const ClusterMasses& masses,
                 const RadialRequest& request, int group, RadialCounts& counts);
 /// Adds the counts of other replicas; nothing if there are none.
 void add_radial(const RadialCounts& from, RadialCounts& to);

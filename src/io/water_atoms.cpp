@@ -178,7 +178,7 @@ bool is_deuterium(std::string_view name) {
 Message note_on_deuterium(const std::string& path) {
   return Message::note(path +
                        ": atoms D are read as H, with its mass. For deuterium set [system] "
-                       "hydrogen_mass_Da = 2.014");
+                       "hydrogen_mass_Da = 2.014, or isotopes");
 }
 
 void MoleculeBuilder::add(const NamedAtom& atom) {

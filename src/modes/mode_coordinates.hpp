@@ -12,7 +12,7 @@
 #include "core/dense.hpp"
 #include "cpu/dense_solve.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/physics/water_model.hpp"
+#include "tarn/physics/parameters.hpp"
 
 namespace tarn::modes {
 
@@ -34,12 +34,20 @@ class ModeCoordinates {
  public:
   /// @param positions_A 9 N
   /// @throws InputError if a molecule is collinear or not finite
-  ModeCoordinates(const WaterModel& model, std::span<const double> positions_A, bool rigid)
-      : model_(model), rigid_(rigid), positions_A_(positions_A.begin(), positions_A.end()) {
-    const Eigen::Vector3d m = masses(model);
-    const Eigen::Vector3d root_m = m.cwiseSqrt();
+  ModeCoordinates(const WaterModel& model, const ClusterMasses& masses,
+                  std::span<const double> positions_A, bool rigid)
+      : model_(model),
+        rigid_(rigid),
+        mass_Da_(masses.cluster_Da(positions_A.size() / 9)),
+        positions_A_(positions_A.begin(), positions_A.end()) {
     for (int k = 0; k < static_cast<int>(positions_A.size() / 9); ++k) {
       Molecule& molecule = molecules_.emplace_back();
+      Eigen::Vector3d m;
+      for (std::size_t a = 0; a < 3; ++a) {
+        m[static_cast<Eigen::Index>(a)] = masses.atom_Da(static_cast<std::size_t>(k), a);
+      }
+      molecule.mass_Da = masses.molecule_Da(static_cast<std::size_t>(k));
+      const Eigen::Vector3d root_m = m.cwiseSqrt();
       molecule.centre = atoms(positions_A, k) * m / m.sum();
       molecule.arms = atoms(positions_A, k).colwise() - molecule.centre;
       const dense::Spectrum3 axes = dense::symmetric_spectrum(moment_of_inertia(molecule.arms, m));
@@ -137,23 +145,22 @@ class ModeCoordinates {
   }
   /// Three translations and three rotations of the cluster as a whole, orthonormal: size() x 6.
   Eigen::MatrixXd rigid_body_motions() const {
-    const double mass = model_.molecule_mass_Da();
     Eigen::Vector3d centre = Eigen::Vector3d::Zero();
-    for (const Molecule& molecule : molecules_) centre += molecule.centre / molecules();
+    for (const Molecule& m : molecules_) centre += m.centre / (mass_Da_ / m.mass_Da);
     // For each molecule, translations and rotations of the cluster about its centre, by axis.
     Eigen::MatrixXd motions = Eigen::MatrixXd::Zero(size(), 6);
     for (int k = 0; k < molecules(); ++k) {
       auto own = motions.middleRows(per_molecule() * k, 6);
-      own.topLeftCorner<3, 3>() = std::sqrt(mass) * Eigen::Matrix3d::Identity();
+      const double root = std::sqrt(at(k).mass_Da);
+      own.topLeftCorner<3, 3>() = root * Eigen::Matrix3d::Identity();
       for (int c = 0; c < 3; ++c) {
-        own.col(3 + c).head<3>() =
-            std::sqrt(mass) * Eigen::Vector3d::Unit(c).cross(at(k).centre - centre);
+        own.col(3 + c).head<3>() = root * Eigen::Vector3d::Unit(c).cross(at(k).centre - centre);
       }
       // The rotation vector of each molecule is that of the cluster: rotation_vectors times the
       // coordinates.
       own.bottomRightCorner<3, 3>() = dense::inverse(at(k).rotation_vectors);
     }
-    motions.leftCols<3>() /= std::sqrt(mass * molecules());
+    motions.leftCols<3>() /= std::sqrt(mass_Da_);
     if (model_.has_field()) {  // rotations about its direction remain
       const Eigen::Vector3d field(model_.field_kcal_per_mol_e_A.data());
       motions.col(3) = (motions.rightCols<3>() * field).normalized();
@@ -218,11 +225,9 @@ class ModeCoordinates {
   static Eigen::Map<const Eigen::Matrix3d> atoms(std::span<const double> numbers, int k) {
     return Eigen::Map<const Eigen::Matrix3d>(&numbers[9 * static_cast<std::size_t>(k)]);
   }
-  static Eigen::Vector3d masses(const WaterModel& model) {
-    return {model.mass_o_Da, model.mass_h_Da, model.mass_h_Da};
-  }
 
   struct Molecule {
+    double mass_Da;
     Eigen::Vector3d centre;            // centre of mass
     Eigen::Matrix3d arms;              // positions of the atoms from the centre, in columns
     Eigen::Matrix3d rotation_vectors;  // of coordinates 3 to 5, in columns
@@ -232,6 +237,7 @@ class ModeCoordinates {
 
   WaterModel model_;
   bool rigid_;
+  double mass_Da_;  ///< of the cluster
   std::vector<double> positions_A_;
   std::vector<Molecule> molecules_;
 };

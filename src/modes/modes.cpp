@@ -230,11 +230,11 @@ void check_modes(const WaterModel& model, int molecules, double omega) {
   check_number(molecules, rigid);
 }
 
-NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
-                         double omega) {
+NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A, double omega,
+                         const std::vector<std::array<double, 3>>& atom_masses_Da) {
   check_arguments(model, positions_A, omega);
   const bool penalised = std::isfinite(omega), rigid = !penalised && !model.is_flexible();
-  const modes::ModeCoordinates coordinates(model, positions_A, rigid);
+  const modes::ModeCoordinates coordinates(model, {model, atom_masses_Da}, positions_A, rigid);
   if (model.is_many_body()) {
     return modes_by_differences(
         coordinates, positions_A, kManyBodyDisplacement_A,
@@ -263,21 +263,23 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
 }
 
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
-                         Potential& potential, double displacement_A) {
+                         Potential& potential, double displacement_A,
+                         const std::vector<std::array<double, 3>>& atom_masses_Da) {
   check_size(positions_A);
   check_number(static_cast<int>(positions_A.size() / 9), false);
   if (!(displacement_A > 0.0 && displacement_A <= kMaxDisplacement_A)) {
     throw InputError(fmt::format("displacement_A = {:g}: must be above 0 and at most {:g}",
                                  displacement_A, kMaxDisplacement_A));
   }
-  return modes_by_differences(modes::ModeCoordinates(model, positions_A, false), positions_A,
-                              displacement_A, potential);
+  return modes_by_differences(
+      modes::ModeCoordinates(model, {model, atom_masses_Da}, positions_A, false), positions_A,
+      displacement_A, potential);
 }
 
 bool has_negative_curvature(const WaterModel& model, std::span<const double> positions_A,
                             double curvature_kcal_per_mol_A2_Da) {
   check_arguments(model, positions_A, std::numeric_limits<double>::infinity());
-  const modes::ModeCoordinates coordinates(model, positions_A, !model.is_flexible());
+  const modes::ModeCoordinates coordinates(model, model, positions_A, !model.is_flexible());
   if (coordinates.molecules() < 2 && !model.is_flexible()) return false;
   if (model.is_many_body()) {
     const double lowest_per_cm = normal_modes(model, positions_A).lowest_per_cm();

@@ -28,12 +28,14 @@ ModeContribution mode_contribution(double x, Statistics statistics) {
 
 }  // namespace
 
-RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A) {
+RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A,
+                       const std::vector<std::array<double, 3>>& atom_masses_Da) {
+  const ClusterMasses masses(model, atom_masses_Da);
   const auto atoms = static_cast<Eigen::Index>(positions_A.size() / 3);
   const Eigen::Map<const Eigen::Matrix3Xd> x(positions_A.data(), 3, atoms);
   Eigen::VectorXd masses_Da(atoms), charges_e(atoms);
   for (Eigen::Index a = 0; a < atoms; ++a) {
-    masses_Da[a] = model.mass_Da(static_cast<int>(a % 3));
+    masses_Da[a] = masses.atom_Da(static_cast<std::size_t>(a / 3), static_cast<std::size_t>(a % 3));
     charges_e[a] = (a % 3 == 0 ? -2.0 : 1.0) * model.dipole_charge_e();
   }
   const Eigen::Vector3d centre = x * masses_Da / masses_Da.sum();

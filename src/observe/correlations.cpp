@@ -80,14 +80,13 @@ class CorrelationObserver final : public ArchivedObserver {
 
 }  // namespace
 
-Correlations::Correlations(const ObserveCorrelation& section, const WaterModel& model,
+Correlations::Correlations(const ObserveCorrelation& section, const ClusterMasses& masses,
                            int molecules, int replicas, double timestep_fs)
     : every_(section.every),
       timestep_fs_(timestep_fs),
       molecules_(static_cast<std::size_t>(molecules)),
       longest_(correlation_lags(section, timestep_fs)),
-      mass_o_Da_(model.mass_o_Da),
-      mass_h_Da_(model.mass_h_Da),
+      masses_(masses),
       replicas_(section.replicas.count_of(replicas)) {
   const auto mean = PooledBlocking::of_replicas(replicas_);
   means_.fill(std::vector(longest_ + 1, mean));

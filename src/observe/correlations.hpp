@@ -17,7 +17,7 @@
 #include "tarn/engine.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observer.hpp"
-#include "tarn/physics/water_model.hpp"
+#include "tarn/physics/parameters.hpp"
 
 namespace tarn {
 
@@ -26,7 +26,7 @@ class Correlations {
  public:
   /// @param replicas number in the run; the section selects the ones to follow
   /// @param timestep_fs time step; samples are `section.every` steps apart
-  Correlations(const ObserveCorrelation& section, const WaterModel& model, int molecules,
+  Correlations(const ObserveCorrelation& section, const ClusterMasses& masses, int molecules,
                int replicas, double timestep_fs);
 
   /// Whether there are no samples yet.
@@ -67,16 +67,14 @@ class Correlations {
   double lag_ps(std::size_t lag) const {
     return static_cast<double>(static_cast<std::int64_t>(lag) * every_) * timestep_fs_ / 1000.0;
   }
-  analysis::TimeCorrelation new_cluster() const {
-    return {molecules_, mass_o_Da_, mass_h_Da_, longest_};
-  }
+  analysis::TimeCorrelation new_cluster() const { return {molecules_, masses_, longest_}; }
   /// Adds the complete windows of the replicas of a series as its next value.
   void add(std::size_t series, const std::vector<const analysis::CorrelationWindow*>& windows);
 
   std::int64_t every_;
   double timestep_fs_;
   std::size_t molecules_, longest_;
-  double mass_o_Da_, mass_h_Da_;
+  ClusterMasses masses_;
   int replicas_;
   std::map<std::int64_t, analysis::TimeCorrelation> clusters_;  // by replica id
   // Number of windows of all replicas with data; a window may have no bonds.

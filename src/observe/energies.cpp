@@ -6,6 +6,7 @@
 #include "observable.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/physics/isotopes.hpp"
 
 namespace tarn {
 namespace {
@@ -90,7 +91,23 @@ std::unique_ptr<Observer> make_path_integral(const ObserveTable& section,
   TableSpec spec;
   spec.file = "path_integral";
   spec.fields = kRings;
-  for (const RingColumn& column : kRingColumns) spec.columns.emplace_back(column.name);
+  std::vector<RingColumn> columns(kRingColumns.begin(), kRingColumns.end());
+  const auto add_isotope = [&](char symbol, double RingMeasures::*kinetic, std::string_view name,
+                               std::string_view name_meV) {
+    for (const auto& masses_Da : info.system.atom_masses_Da) {
+      if (hydrogen_symbol(masses_Da[1]) != symbol && hydrogen_symbol(masses_Da[2]) != symbol) {
+        continue;
+      }
+      columns.push_back({name, kinetic});
+      columns.push_back({name_meV, kinetic, units::meV_per_kcal_per_mol});
+      return;
+    }
+  };
+  add_isotope('D', &RingMeasures::kinetic_d_kcal_per_mol, "kinetic_d_kcal_per_mol",
+              "kinetic_d_meV");
+  add_isotope('T', &RingMeasures::kinetic_t_kcal_per_mol, "kinetic_t_kcal_per_mol",
+              "kinetic_t_meV");
+  for (const RingColumn& column : columns) spec.columns.emplace_back(column.name);
   spec.averaged_columns = spec.columns.size();
   spec.steady_columns = {1};
   spec.remark =
@@ -98,8 +115,8 @@ std::unique_ptr<Observer> make_path_integral(const ObserveTable& section,
       "means over the beads; spring = sum over the beads; gyration2 = squared radius of gyration "
       "of the ring of an atom";
   spec.values_follow_from_frame = true;
-  spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
-    for (const RingColumn& column : kRingColumns) values.push_back(column.of(frame.rings[r]));
+  spec.append_values = [columns](const Frame& frame, std::size_t r, std::vector<double>& values) {
+    for (const RingColumn& column : columns) values.push_back(column.of(frame.rings[r]));
   };
   return make_table(std::move(spec), section, info);
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/text.hpp"
 #include "deck/system_limits.hpp"
@@ -18,10 +19,13 @@ namespace tarn {
 std::string provenance_of(const Deck& deck, int molecules) {
   const std::string potential = potential_text(deck);
   const int beads = beads_of(deck);
-  return fmt::format("tarn {}; {}{}, {}, {}{}, seed {}; physics {:016x}", kVersion,
+  const std::vector<std::string>& isotopes = deck.system.isotopes;
+  return fmt::format("tarn {}; {}{}, {}{}, {}{}, seed {}; physics {:016x}", kVersion,
                      deck.system.model,
                      potential.empty() ? "" : std::string(io::kWithForces) + potential,
-                     count_text(molecules, "molecule"), count_text(deck.system.replicas, "replica"),
+                     count_text(molecules, "molecule"),
+                     isotopes.empty() ? "" : fmt::format(" ({})", fmt::join(isotopes, ", ")),
+                     count_text(deck.system.replicas, "replica"),
                      beads > 1 ? fmt::format(" of {} beads", beads) : "", deck.system.seed,
                      io::checksum(physics_fingerprint(deck)));
 }

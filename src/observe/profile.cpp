@@ -86,7 +86,19 @@ class ProfileMeans {
 class ProfileObserver final : public ArchivedObserver {
  public:
   ProfileObserver(const ObserveProfile& section, const ObserverContext& info)
-      : section_(section), info_(info), baths_(info) {
+      : section_(section),
+        info_(info),
+        baths_(info),
+        oxygen_Da_(info.model.mass_o_Da),
+        hydrogen_Da_(info.model.mass_h_Da) {
+    if (const auto& isotopes_Da = info.system.atom_masses_Da; !isotopes_Da.empty()) {
+      oxygen_Da_ = hydrogen_Da_ = 0.0;
+      const auto molecules = static_cast<double>(isotopes_Da.size());
+      for (const auto& [o, h1, h2] : isotopes_Da) {
+        oxygen_Da_ += o / molecules;
+        hydrogen_Da_ += 0.5 * (h1 + h2) / molecules;
+      }
+    }
     tables_.emplace_back(info.replicas, section.bins);
     if (baths_.size() > 1) {
       for (const int replicas : baths_.replicas()) tables_.emplace_back(replicas, section.bins);
@@ -125,7 +137,7 @@ class ProfileObserver final : public ArchivedObserver {
           const auto oxygens = static_cast<double>(counts.oxygens[g * bins + b]);
           const auto hydrogens = static_cast<double>(counts.hydrogens[g * bins + b]);
           ShellCount& shell = to.shells[b];
-          shell.mass_Da += oxygens * info_.model.mass_o_Da + hydrogens * info_.model.mass_h_Da;
+          shell.mass_Da += oxygens * oxygen_Da_ + hydrogens * hydrogen_Da_;
           shell.oxygens += oxygens;
           shell.hydrogens += hydrogens;
           shell.cosine += kCosineUnit * static_cast<double>(counts.cosines[g * bins + b]);
@@ -171,6 +183,7 @@ class ProfileObserver final : public ArchivedObserver {
   ObserveProfile section_;
   ObserverContext info_;
   Baths baths_;
+  double oxygen_Da_, hydrogen_Da_;    ///< with isotopes, means over the molecules
   std::vector<ProfileMeans> tables_;  // all replicas, then each bath
 };
 

@@ -36,6 +36,7 @@ class SpectrumObserver final : public ArchivedObserver {
   SpectrumObserver(const ObserveSpectrum& section, const ObserverContext& info)
       : section_(section),
         info_(info),
+        masses_(info.system),
         samples_(spectrum_samples(section, info.timestep_fs)),
         replicas_(section.replicas.count_of(info.replicas)) {
     const double interval_fs = static_cast<double>(section.every) * info.timestep_fs;
@@ -175,9 +176,7 @@ class SpectrumObserver final : public ArchivedObserver {
     std::vector<double> series(samples_);
     for (std::size_t c = 0; c < coordinates(); ++c) {
       for (std::size_t j = 0; j < samples_; ++j) series[j] = velocities[j * size + c];
-      const double mass_Da =
-          c % 9 < 3 ? info_.system.model.mass_o_Da : info_.system.model.mass_h_Da;
-      periodogram.add(series, mass_Da, power.kinetic);
+      periodogram.add(series, masses_.atom_Da(c / 9, c / 3 % 3), power.kinetic);
     }
     if (has_dipoles()) {
       add_dipole_power(velocities, periodogram, power.dipole);
@@ -228,6 +227,7 @@ class SpectrumObserver final : public ArchivedObserver {
 
   ObserveSpectrum section_;
   ObserverContext info_;
+  ClusterMasses masses_;
   std::size_t samples_;  // per segment
   int replicas_;
   double spacing_per_cm_ = 0.0;

@@ -181,7 +181,7 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
     const std::span<const double> q = frame.positions_A_of(r);
     if (fields & kShape) {
       ClusterMeasures& shape = frame.shape[r];
-      shape = analysis::cluster_measures(q, model_.dipole_charge_e(), masses(model_));
+      shape = analysis::cluster_measures(q, model_.dipole_charge_e(), model_);
       if (!dipoles_e_A.empty()) {
         const double* const d = &dipoles_e_A[3 * r];
         put_dipole({d[0], d[1], d[2]}, shape);
@@ -191,7 +191,7 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
     if (fields & kParts) {
       const bool known = !frame.velocities_A_per_akma.empty();
       frame.parts[r] = cluster_parts(q, known ? frame.velocities_A_per_akma_of(r) : no_velocities,
-                                     model_.mass_o_Da, model_.mass_h_Da, settings_.link_A);
+                                     model_, settings_.link_A);
     }
     if (!(fields & kLindemann)) continue;
     analysis::LindemannIndex& index = indices_[frame.replica_ids[r]];
@@ -202,7 +202,7 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
   if (!(requested & kRadialCounts)) return;
   clear_radial(settings_.radial, frame.radial_counts);
   for (std::size_t r = 0; r < replicas; ++r) {
-    add_radial(frame.positions_A_of(r), model_.mass_o_Da, model_.mass_h_Da, settings_.radial,
+    add_radial(frame.positions_A_of(r), model_, settings_.radial,
                sample_group(frame.replica_ids[r], settings_.radial.groups), frame.radial_counts);
   }
 }

@@ -204,10 +204,15 @@ TARN_HD T field_energy(const Triple<T>& x, const OutsideForces<S>& o) {
   return -dot(field_force<T>(o), (x.h1 - x.o) + (x.h2 - x.o));
 }
 
+/// Mass of a molecule. @param m Masses or AtomMasses
+template <class M>
+TARN_HD auto molecule_mass(const M& m) {
+  return m.o + (m.h1() + m.h2());
+}
 /// Sum of mass times position of a molecule [Da A].
-template <class T, class S>
-TARN_HD Vec3<T> mass_moment(const Triple<T>& x, const Masses<S>& m) {
-  return fma(T(m.o), x.o, T(m.h) * (x.h1 + x.h2));
+template <class T, class M>
+TARN_HD Vec3<T> mass_moment(const Triple<T>& x, const M& m) {
+  return fma(T(m.o), x.o, hydrogen_sum<T>(m, x.h1, x.h2));
 }
 
 }  // namespace tarn::inline TARN_ARCH

@@ -11,20 +11,21 @@ namespace {
 
 /// Kinetic energy of the motion of some molecules, taken together, against the others [kcal/mol].
 double relative_kinetic_energy(std::span<const double> velocities_A_per_akma,
-                               const std::vector<int>& some, double mass_o_Da, double mass_h_Da) {
-  const auto molecules = static_cast<int>(velocities_A_per_akma.size() / 9);
+                               const std::vector<int>& some, const ClusterMasses& masses) {
+  const std::size_t molecules = velocities_A_per_akma.size() / 9;
   double momentum[2][3] = {};  // of the others, of some
-  for (int m = 0; m < molecules; ++m) {
-    const bool one = std::binary_search(some.begin(), some.end(), m);
-    const double* v = &velocities_A_per_akma[9 * static_cast<std::size_t>(m)];
-    for (int atom = 0; atom < 3; ++atom) {
-      const double mass_Da = atom == 0 ? mass_o_Da : mass_h_Da;
-      for (int k = 0; k < 3; ++k) momentum[one][k] += mass_Da * v[3 * atom + k];
+  for (std::size_t m = 0; m < molecules; ++m) {
+    const bool one = std::binary_search(some.begin(), some.end(), static_cast<int>(m));
+    for (std::size_t c = 0; c < 9; ++c) {
+      momentum[one][c % 3] += masses.atom_Da(m, c / 3) * velocities_A_per_akma[9 * m + c];
     }
   }
-  const double molecule_Da = mass_o_Da + 2.0 * mass_h_Da;
-  const double gone_Da = static_cast<double>(some.size()) * molecule_Da;
-  const double rest_Da = molecules * molecule_Da - gone_Da;
+  double gone_Da = static_cast<double>(some.size()) * masses.molecule_Da(0);
+  if (!masses.isotopes.empty()) {
+    gone_Da = 0.0;
+    for (const int m : some) gone_Da += masses.molecule_Da(static_cast<std::size_t>(m));
+  }
+  const double rest_Da = masses.cluster_Da(molecules) - gone_Da;
   double speed2 = 0.0;
   for (int k = 0; k < 3; ++k) {
     const double v = momentum[1][k] / gone_Da - momentum[0][k] / rest_Da;
@@ -34,6 +35,17 @@ double relative_kinetic_energy(std::span<const double> velocities_A_per_akma,
 }
 
 }  // namespace
+
+Vec3<double> centre_of_mass(std::span<const double> positions_A, const ClusterMasses& masses) {
+  const std::size_t n = positions_A.size() / 9;
+  Vec3<double> moment{0, 0, 0};
+  for (std::size_t k = 0; k < n; ++k) {
+    moment = moment + masses.of(k, [&](const auto& m) {
+      return mass_moment(molecule_at(positions_A.data(), k), m);
+    });
+  }
+  return 1.0 / masses.cluster_Da(n) * moment;
+}
 
 std::vector<int> evaporated_molecules(std::span<const double> positions_A, double link_A) {
   const std::size_t n = positions_A.size() / 9;
@@ -75,12 +87,12 @@ std::vector<int> evaporated_molecules(std::span<const double> positions_A, doubl
 }
 
 ClusterParts cluster_parts(std::span<const double> positions_A,
-                           std::span<const double> velocities_A_per_akma, double mass_o_Da,
-                           double mass_h_Da, double link_A) {
+                           std::span<const double> velocities_A_per_akma,
+                           const ClusterMasses& masses, double link_A) {
   const std::vector<int> gone = evaporated_molecules(positions_A, link_A);
   if (gone.empty()) return {};
   return {static_cast<int>(gone.size()), gone.front(),
-          relative_kinetic_energy(velocities_A_per_akma, gone, mass_o_Da, mass_h_Da)};
+          relative_kinetic_energy(velocities_A_per_akma, gone, masses)};
 }
 
 namespace {

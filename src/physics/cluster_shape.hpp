@@ -138,6 +138,9 @@ TARN_HD T lindemann_term(const T& mean, const T& squares, double samples) {
 
 namespace tarn {
 
+/// @param positions_A [molecule][9]
+Vec3<double> centre_of_mass(std::span<const double> positions_A, const ClusterMasses& masses);
+
 /// The molecules outside the largest part of a cluster: oxygens nearer than `link_A` to one
 /// another, directly or through others, form one part. Of parts of equal size the one with the
 /// first molecule counts as the largest.
@@ -147,9 +150,8 @@ std::vector<int> evaporated_molecules(std::span<const double> positions_A, doubl
 
 /// The row of a replica: evaporated_molecules() and the kinetic energy of their motion.
 /// @param velocities_A_per_akma [molecule][9]
-/// @param mass_o_Da,mass_h_Da masses of the atoms
 ClusterParts cluster_parts(std::span<const double> positions_A,
-                           std::span<const double> velocities_A_per_akma, double mass_o_Da,
-                           double mass_h_Da, double link_A);
+                           std::span<const double> velocities_A_per_akma,
+                           const ClusterMasses& masses, double link_A);
 
 }  // namespace tarn

@@ -142,11 +142,11 @@ template <class T>
 struct MoleculeMatrix {
   SymmetricBlock<T> bonds[3];
   SiteCurvatures<T> sites;
-  T m_weight, mass_o, mass_h, bh2;
+  T m_weight, mass_o, mass_h1, mass_h2, bh2;
 };
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD MoleculeMatrix<T> molecule_matrix(const Triple<T>& x, const BondReference<S>& reference,
-                                          const Masses<S>& m, const S& omega, const S& bh2,
+                                          const M& m, const S& omega, const S& bh2,
                                           bool with_curvature, const S& m_weight,
                                           const SiteCurvatures<T>& sites) {
   const Bonds<T> b = tarn::bonds(x);
@@ -158,7 +158,8 @@ TARN_HD MoleculeMatrix<T> molecule_matrix(const Triple<T>& x, const BondReferenc
           sites,
           T(m_weight),
           T(m.o),
-          T(m.h),
+          T(m.h1()),
+          T(m.h2()),
           T(bh2)};
 }
 template <class T>
@@ -176,7 +177,7 @@ TARN_HD SymmetricBlock<T> block(const MoleculeMatrix<T>& matrix, int a, int b) {
     const T w = site_weight(s, a, matrix.m_weight) * site_weight(s, b, matrix.m_weight);
     sum = fma(w, matrix.sites.on[s], sum);
   }
-  const T mass = is(a == b) * (a == 0 ? matrix.mass_o : matrix.mass_h);
+  const T mass = is(a == b) * (a == 0 ? matrix.mass_o : a == 1 ? matrix.mass_h1 : matrix.mass_h2);
   const SymmetricBlock<T> on_diagonal{mass, mass, mass, zero, zero, zero};
   return fma(matrix.bh2, sum, on_diagonal);
 }

@@ -135,16 +135,19 @@ TARN_HD Triple<T> intramolecular_force(const Triple<T>& x, const FlexibleParamet
 }
 
 /// G = J M^-1 J^T, the matrix of Wilson, equation (77).
-template <class T, class S>
-TARN_HD SymmetricMatrix3<T> wilson_matrix(const InternalCoordinates<T>& c, const Masses<S>& m) {
-  const T w_o = T(m.inverse_o), w_h = T(m.inverse_h);
-  const T stretch = T(m.inverse_o + m.inverse_h);
+template <class T, class M>
+TARN_HD SymmetricMatrix3<T> wilson_matrix(const InternalCoordinates<T>& c, const M& m) {
+  const T w_o = T(m.inverse_o);
   const T minus_sine = -(w_o * c.sine);
   const T square1 = c.inverse1 * c.inverse1, square2 = c.inverse2 * c.inverse2;
   const T both = c.inverse1 * c.inverse2;
   const T of_o = fnma(c.cosine + c.cosine, both, square1 + square2);
-  return {stretch, w_o * c.cosine,          minus_sine * c.inverse2,
-          stretch, minus_sine * c.inverse1, fma(w_o, of_o, w_h * (square1 + square2))};
+  T bend = T(m.inverse_h1()) * (square1 + square2);
+  if constexpr (!requires { m.fraction_h; }) {
+    bend = fma(T(m.inverse_h1()), square1, T(m.inverse_h2()) * square2);
+  }
+  return {T(m.inverse_o + m.inverse_h1()), w_o * c.cosine,          minus_sine * c.inverse2,
+          T(m.inverse_o + m.inverse_h2()), minus_sine * c.inverse1, fma(w_o, of_o, bend)};
 }
 
 /// The solution a of (M + b h^2 J^T K J) a = F0 - J^T V', equation (78), with K = diag(V''):
@@ -153,11 +156,11 @@ TARN_HD SymmetricMatrix3<T> wilson_matrix(const InternalCoordinates<T>& c, const
 /// at least `least_curvature`, so that K is positive.
 /// @param f0 force of the other molecules and the wall [kcal/mol/A]
 /// @return accelerations [A/akma^2]
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD Triple<T> flexible_acceleration(const Triple<T>& x, const Triple<T>& f0,
-                                        const FlexibleParameters<S>& p, const Masses<S>& m,
+                                        const FlexibleParameters<S>& p, const M& m,
                                         const S& inverse_bh2) {
-  const T w_o = T(m.inverse_o), w_h = T(m.inverse_h), shift = T(inverse_bh2);
+  const T shift = T(inverse_bh2);
   const InternalCoordinates<T> c = internal_coordinates(x);
   const AngleGradient<T> angle = angle_gradient(c);
   const InternalPotentials<T> v = internal_potentials(c, p);
@@ -167,12 +170,12 @@ TARN_HD Triple<T> flexible_acceleration(const Triple<T>& x, const Triple<T>& f0,
   const SymmetricMatrix3<T> scaled{k1 * fma(k1, g.s11, shift), (k1 * k2) * g.s12,
                                    (k1 * k3) * g.s13,          k2 * fma(k2, g.s22, shift),
                                    (k2 * k3) * g.s23,          k3 * fma(k3, g.s33, shift)};
-  const InternalValues<T> ju = apply_jacobian(c, angle, scale(w_o, w_h, f0));
+  const InternalValues<T> ju = apply_jacobian(c, angle, over_masses(m, f0));
   const BondValues<T> y = solve(
       scaled, BondValues<T>{fma(shift, v.r1.first, k1 * ju.r1), fma(shift, v.r2.first, k2 * ju.r2),
                             fma(shift, v.angle.first, k3 * ju.angle)});
   const InternalValues<T> z{k1 * y.oh1, k2 * y.oh2, k3 * y.hh};
-  return scale(w_o, w_h, f0 - apply_jacobian_transposed(c, angle, z));
+  return over_masses(m, f0 - apply_jacobian_transposed(c, angle, z));
 }
 
 }  // namespace tarn::inline TARN_ARCH

@@ -34,19 +34,19 @@ TARN_HD BondValues<T> solve(const SymmetricMatrix3<T>& s, const BondValues<T>& r
 ///
 /// J M^-1 J^T has 4 (d_c . d_e) kappa_ce, kappa from the inverse masses of shared atoms; the dot
 /// products follow from the three squared lengths: equation (12).
-template <class T, class S>
-TARN_HD SymmetricMatrix3<T> bond_matrix(const Bonds<T>& b, const Masses<S>& m, const T& shift) {
+template <class T, class M>
+TARN_HD SymmetricMatrix3<T> bond_matrix(const Bonds<T>& b, const M& m, const T& shift) {
   const T l1 = b.length2.oh1, l2 = b.length2.oh2, l3 = b.length2.hh;
-  const T w_o = T(S(4) * m.inverse_o), w_h = T(S(4) * m.inverse_h);
-  const T d12 = T(S(0.5)) * (l1 + l2 - l3);  // d1 . d2
+  const T w_o = T(4 * m.inverse_o), w_1 = T(4 * m.inverse_h1()), w_2 = T(4 * m.inverse_h2());
+  const T d12 = T(scalar_t<T>(0.5)) * (l1 + l2 - l3);  // d1 . d2
   // d3 = d2 - d1; bonds 1 and 3 share H1 with opposite signs of the gradient.
-  return {fma(w_o + w_h, l1, shift), w_o * d12,        w_h * (l1 - d12),
-          fma(w_o + w_h, l2, shift), w_h * (l2 - d12), fma(w_h + w_h, l3, shift)};
+  return {fma(w_o + w_1, l1, shift), w_o * d12,        w_1 * (l1 - d12),
+          fma(w_o + w_2, l2, shift), w_2 * (l2 - d12), fma(w_1 + w_2, l3, shift)};
 }
 
 /// S y = r with S = shift I + J M^-1 J^T.
-template <class T, class S>
-TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T& shift,
+template <class T, class M>
+TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const M& m, const T& shift,
                                   const BondValues<T>& r) {
   return solve(bond_matrix(b, m, shift), r);
 }
@@ -55,11 +55,11 @@ TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T
 ///   (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2),   equation (11).
 /// @param b bonds at x
 /// @param f0 force without the bonds, -grad V0 [kcal/mol/A]
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD BondValues<T> zss_bond_solution(const Bonds<T>& b, const Triple<T>& f0,
-                                        const BondValues<T>& g, const Masses<S>& m,
+                                        const BondValues<T>& g, const M& m,
                                         const ZssParameters<S>& p) {
-  const BondValues<T> ju = apply_jacobian(b, scale(T(m.inverse_o), T(m.inverse_h), f0));
+  const BondValues<T> ju = apply_jacobian(b, over_masses(m, f0));
   const T k = T(p.inverse_bh2);
   return solve_bonds(
       b, m, T(p.inverse_bh2w2),
@@ -68,23 +68,23 @@ TARN_HD BondValues<T> zss_bond_solution(const Bonds<T>& b, const Triple<T>& f0,
 
 /// a = M^-1 (F0 - J^T y) [A/akma^2], equation (11).
 /// @param y zss_bond_solution()
-template <class T, class S>
+template <class T, class M>
 TARN_HD Triple<T> gauss_newton_acceleration(const Bonds<T>& b, const Triple<T>& f0,
-                                            const BondValues<T>& y, const Masses<S>& m) {
-  return scale(T(m.inverse_o), T(m.inverse_h), f0 - apply_jacobian_transposed(b, y));
+                                            const BondValues<T>& y, const M& m) {
+  return over_masses(m, f0 - apply_jacobian_transposed(b, y));
 }
 
 /// The solution a of (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g with g given, equation (11).
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD Triple<T> gauss_newton_solve(const Bonds<T>& b, const Triple<T>& f0, const BondValues<T>& g,
-                                     const Masses<S>& m, const ZssParameters<S>& p) {
+                                     const M& m, const ZssParameters<S>& p) {
   return gauss_newton_acceleration(b, f0, zss_bond_solution(b, f0, g, m, p), m);
 }
 
 /// The Gauss-Newton acceleration at x.
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD Triple<T> zss_acceleration(const Triple<T>& x, const Triple<T>& f0,
-                                   const BondReference<S>& reference, const Masses<S>& m,
+                                   const BondReference<S>& reference, const M& m,
                                    const ZssParameters<S>& p) {
   const Bonds<T> b = bonds(x);
   return gauss_newton_solve(b, f0, constraint_values(b, reference), m, p);
@@ -103,15 +103,15 @@ struct FullAcceleration {
 };
 /// @param g constraint values for the curvature
 /// @param g_right constraint values of the right-hand side, F0 - omega^2 J^T g_right
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD FullAcceleration<T> full_hessian_solve(const Bonds<T>& b, const Triple<T>& f0,
                                                const BondValues<T>& g, const BondValues<T>& g_right,
-                                               const Masses<S>& m, const ZssParameters<S>& p) {
+                                               const M& m, const ZssParameters<S>& p) {
   const T zero = T(S(0)), one = T(S(1));
   const T two_bh2w2 = T(S(2) / p.inverse_bh2w2);
   const T k1 = two_bh2w2 * g.oh1, k2 = two_bh2w2 * g.oh2, k3 = two_bh2w2 * g.hh;
   // D over the atoms O, H1, H2, and its inverse W by cofactors.
-  const T d00 = T(m.o) + (k1 + k2), d11 = T(m.h) + (k1 + k3), d22 = T(m.h) + (k2 + k3);
+  const T d00 = T(m.o) + (k1 + k2), d11 = T(m.h1()) + (k1 + k3), d22 = T(m.h2()) + (k2 + k3);
   const T d01 = -k1, d02 = -k2, d12 = -k3;
   const T c00 = fnma(d12, d12, d11 * d22);
   const T c01 = fnma(d01, d22, d02 * d12);
@@ -154,10 +154,10 @@ TARN_HD FullAcceleration<T> full_hessian_solve(const Bonds<T>& b, const Triple<T
 }
 
 /// The acceleration at x with the full Hessian of the penalty.
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD FullAcceleration<T> zss_full_acceleration(const Triple<T>& x, const Triple<T>& f0,
-                                                  const BondReference<S>& reference,
-                                                  const Masses<S>& m, const ZssParameters<S>& p) {
+                                                  const BondReference<S>& reference, const M& m,
+                                                  const ZssParameters<S>& p) {
   const Bonds<T> b = bonds(x);
   const BondValues<T> g = constraint_values(b, reference);
   return full_hessian_solve(b, f0, g, g, m, p);
@@ -182,14 +182,14 @@ TARN_HD BondValues<T> zss_multipliers(const Triple<T>& x, const Triple<T>& a,
 ///   J M^-1 J^T lambda = -J M^-1 f - 2 |d_c'|^2,   equation (31).
 /// @param f force without the bonds [kcal/mol/A]; @param v velocities with J v = 0 [A/akma]
 /// @return [kcal/mol/A^2]
-template <class T, class S>
+template <class T, class M>
 TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, const Triple<T>& f,
-                                        const Masses<S>& m) {
+                                        const M& m) {
   const Bonds<T> b = bonds(x);
-  const BondValues<T> ju = apply_jacobian(b, scale(T(m.inverse_o), T(m.inverse_h), f));
-  const T two = T(S(2));
+  const BondValues<T> ju = apply_jacobian(b, over_masses(m, f));
+  const T two = T(scalar_t<T>(2));
   return solve_bonds(
-      b, m, T(S(0)),
+      b, m, T(scalar_t<T>(0)),
       BondValues<T>{-fma(two, norm2(v.h1 - v.o), ju.oh1), -fma(two, norm2(v.h2 - v.o), ju.oh2),
                     -fma(two, norm2(v.h2 - v.h1), ju.hh)});
 }
@@ -197,10 +197,11 @@ TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, 
 /// The part of a change u of s and d that is caused by forces along the bonds of x, M^-1 J^T (J
 /// M^-1 J^T)^-1 J u: I - P of equation (20). The remaining part does not change the bonds to first
 /// order.
-template <class T, class S>
+template <class T, class M>
 TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u,
-                                          const Masses<S>& m) {
-  const T w = T(m.w), zero = T(S(0)), one = T(S(1));
+                                          const M& m) {
+  const auto w = inverse_masses<T>(m);
+  const T zero = T(scalar_t<T>(0)), one = T(scalar_t<T>(1));
   const JacobiProducts<T> y = solve_along_bonds(x, x, w, products_of_change(x, u), zero < one);
   return change_along_bonds(x, y, w);
 }
@@ -216,13 +217,13 @@ TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const Jacob
 
 /// Velocities with J v = 0, equation (20): v minus its part along the bonds.
 /// @param p SettleParameters if the bonds hold to rounding, else nothing
-template <class T, class S, class... P>
-TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,
-                                     const Masses<S>& m, const P&... p) {
-  return add_change(T(S(-1)), part_along_bonds(x, jacobi_vectors(v), m, p...), m, v);
+template <class T, class M, class... P>
+TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v, const M& m,
+                                     const P&... p) {
+  return add_change(T(scalar_t<T>(-1)), part_along_bonds(x, jacobi_vectors(v), m, p...), m, v);
 }
-template <class T, class S>
-TARN_HD Triple<T> project_velocities(const Triple<T>& x, const Triple<T>& v, const Masses<S>& m) {
+template <class T, class M>
+TARN_HD Triple<T> project_velocities(const Triple<T>& x, const Triple<T>& v, const M& m) {
   return project_velocities(jacobi_vectors(x), v, m);
 }
 

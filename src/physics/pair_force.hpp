@@ -329,13 +329,13 @@ TARN_HD Vec3<T> total(const Triple<T>& f) {
 /// Subtracts the net force, in proportion to mass. Rounded pair forces do not cancel exactly;
 /// without their net force momentum is conserved as with exact forces.
 /// @param net_per_molecule sum of all forces divided by the number of molecules
-template <class T, class S>
+template <class T, class M>
 TARN_HD Triple<T> remove_net_force(const Triple<T>& f, const Vec3<T>& net_per_molecule,
-                                   const Masses<S>& m) {
-  const S total_mass = m.o + m.h + m.h;
-  const T o = T(-m.o / total_mass), h = T(-m.h / total_mass);
-  return {fma(o, net_per_molecule, f.o), fma(h, net_per_molecule, f.h1),
-          fma(h, net_per_molecule, f.h2)};
+                                   const M& m) {
+  const auto total_mass = m.o + m.h1() + m.h2();
+  return {fma(T(-m.o / total_mass), net_per_molecule, f.o),
+          fma(T(-m.h1() / total_mass), net_per_molecule, f.h1),
+          fma(T(-m.h2() / total_mass), net_per_molecule, f.h2)};
 }
 
 /// Adds the Coulomb and Lennard-Jones energies of one pair to the sums, equation (3) [kcal/mol].

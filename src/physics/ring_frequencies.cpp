@@ -345,6 +345,9 @@ RingMode constants_of(const System& system, int mode, double omega, double tempe
     t.friction_oxygen_per_akma = t.friction_hydrogen_per_akma = 0.0;
   }
   m.ou = ou_parameters(system.model, t, h);
+  for (const auto& masses_Da : system.atom_masses_Da) {
+    m.isotope_ou.push_back(ou_parameters(system.model, masses_Da, t, h));
+  }
   return m;
 }
 

@@ -51,7 +51,8 @@ struct RingMode {
   double sine_over_omega;  ///< [akma]; h/2 for the centroid
   double omega_sine;       ///< [1/akma]
   OuParameters<double> ou;
-  double spring;  ///< omega_k^2 [1/akma^2]
+  double spring;                                     ///< omega_k^2 [1/akma^2]
+  std::vector<AtomOuParameters<double>> isotope_ou;  ///< [molecule], with isotopes
 };
 
 /// All modes of a ring polymer.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "jacobi_vectors.hpp"
 
 /// @file
@@ -28,11 +30,12 @@ TARN_HD mask_t<T> is_number(const JacobiVectors<T>& x) {
 
 /// Newton's iteration for the three multipliers of a molecule together (M-SHAKE, Kraeutler, van
 /// Gunsteren & Huenenberger 2001), equation (18). It converges quadratically.
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
-                                    const BondReference<S>& reference, const Masses<S>& m,
+                                    const BondReference<S>& reference, const M& m,
                                     const S& tolerance) {
-  const T w = T(m.w), zero = T(S(0)), half = T(S(0.5));
+  const auto w = inverse_masses<T>(m);
+  const T zero = T(S(0)), half = T(S(0.5));
   const T s2 = T(S(4) * reference.oh2 - reference.hh2), d2 = T(reference.hh2);
   const T small_oh2 = T(S(4) * tolerance * tolerance * reference.oh2);
   const T small_hh2 = T(tolerance * tolerance * reference.hh2);
@@ -60,17 +63,19 @@ TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVec
 
 /// The classical iteration (Ryckaert, Ciccotti & Berendsen 1977), equation (17): sweeps over the
 /// bonds, one after another.
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD ShakeResult<T> shake_sweeps(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
-                                    const BondReference<S>& reference, const Masses<S>& m,
+                                    const BondReference<S>& reference, const M& m,
                                     const S& tolerance) {
   const T zero = T(S(0));
   // The bonds to the oxygen are half of s - d and s + d.
   const Vec3<T> old_1 = old.s - old.d, old_2 = old.s + old.d;
   const T r_oh2 = T(S(4) * reference.oh2), r_hh2 = T(reference.hh2);
-  const S w_o = m.inverse_o, w_h = m.inverse_h;
-  const T w_oh = T(S(2) * (w_o + w_h)), w_hh = T(S(4) * w_h);
-  const T s_of_oh = T(S(0.5) * w_h + w_o), d_of_oh = T(S(0.5) * w_h), d_of_hh = T(S(2) * w_h);
+  const auto w_o = m.inverse_o, w_1 = m.inverse_h1(), w_2 = m.inverse_h2();
+  const T w_oh1 = T(S(2) * (w_o + w_1)), w_oh2 = T(S(2) * (w_o + w_2)),
+          w_hh = T(S(2) * (w_1 + w_2));
+  const T s_of_oh1 = T(S(0.5) * w_1 + w_o), d_of_oh1 = T(S(0.5) * w_1);
+  const T s_of_oh2 = T(S(0.5) * w_2 + w_o), d_of_oh2 = T(S(0.5) * w_2), d_of_hh = T(w_1 + w_2);
   ShakeResult<T> r;
   JacobiVectors<T> x = free;
   r.iterations = zero;
@@ -83,12 +88,13 @@ TARN_HD ShakeResult<T> shake_sweeps(const JacobiVectors<T>& old, const JacobiVec
       move = max(move, abs(T(S(0.5)) * w2 * u));
       return u;
     };
-    const T u1 = multiplier(r_oh2, w_oh, x.s - x.d, old_1);
-    x = {fma(s_of_oh * u1, old_1, x.s), fma(-(d_of_oh * u1), old_1, x.d)};
-    const T u2 = multiplier(r_oh2, w_oh, x.s + x.d, old_2);
-    x = {fma(s_of_oh * u2, old_2, x.s), fma(d_of_oh * u2, old_2, x.d)};
+    const T u1 = multiplier(r_oh2, w_oh1, x.s - x.d, old_1);
+    x = {fma(s_of_oh1 * u1, old_1, x.s), fma(-(d_of_oh1 * u1), old_1, x.d)};
+    const T u2 = multiplier(r_oh2, w_oh2, x.s + x.d, old_2);
+    x = {fma(s_of_oh2 * u2, old_2, x.s), fma(d_of_oh2 * u2, old_2, x.d)};
     const T u3 = multiplier(r_hh2, w_hh, x.d, old.d);
     x.d = fma(d_of_hh * u3, old.d, x.d);
+    if constexpr (!std::is_same_v<M, Masses<S>>) x.s = fma(T(w_2 - w_1) * u3, old.d, x.s);
     r.iterations = r.iterations + select(active, T(S(1)), zero);
     active = active & !(move < T(tolerance));
     if (!any(active)) break;

@@ -9,14 +9,13 @@ namespace tarn::inline TARN_ARCH {
 
 /// Moves a molecule along the mass-weighted gradients of its bonds to given values of g (to first
 /// order in their change) and of its rate J v (exactly). Momentum and centre of mass do not change.
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD void move_bonds(const BondValues<T>& g, const BondValues<T>& rates,
-                        const BondReference<S>& reference, const Masses<S>& m, Triple<T>& x,
-                        Triple<T>& v) {
+                        const BondReference<S>& reference, const M& m, Triple<T>& x, Triple<T>& v) {
   const auto along = [&](const Bonds<T>& b, const BondValues<T>& to, const BondValues<T>& from) {
     const BondValues<T> y = solve_bonds(
         b, m, T(S(0)), BondValues<T>{to.oh1 - from.oh1, to.oh2 - from.oh2, to.hh - from.hh});
-    return scale(T(m.inverse_o), T(m.inverse_h), apply_jacobian_transposed(b, y));
+    return over_masses(m, apply_jacobian_transposed(b, y));
   };
   const Bonds<T> before = bonds(x);
   x = x + along(before, g, constraint_values(before, reference));
@@ -30,9 +29,9 @@ TARN_HD void move_bonds(const BondValues<T>& g, const BondValues<T>& rates,
 /// On the slow manifold J v and the root of this energy are of order 1/omega^2.
 /// @param f force without the bonds [kcal/mol/A]
 /// @return [kcal/mol]
-template <class T, class S>
+template <class T, class S, class M>
 TARN_HD T fast_bond_energy(const Triple<T>& x, const Triple<T>& v, const Triple<T>& f,
-                           const BondReference<S>& reference, const Masses<S>& m, const S& omega) {
+                           const BondReference<S>& reference, const M& m, const S& omega) {
   const auto dot3 = [](const BondValues<T>& a, const BondValues<T>& b) {
     return fma(a.oh1, b.oh1, fma(a.oh2, b.oh2, a.hh * b.hh));
   };

@@ -43,7 +43,7 @@ struct Ensemble::Impl {
     } catch (const PotentialInterrupted&) {
       throw StartInterrupted();
     }
-    if (deck.system.recentre) engine = centred(std::move(engine), system.model);
+    if (deck.system.recentre) engine = centred(std::move(engine), system);
   }
 };
 

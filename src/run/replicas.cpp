@@ -14,17 +14,17 @@ namespace {
 using parallel::append_replica;
 using parallel::empty_like;
 
-void centre(const WaterModel& model, std::size_t molecules, std::vector<double>& positions_A) {
+void centre(const ClusterMasses& masses, std::size_t molecules, std::vector<double>& positions_A) {
   const std::size_t size = molecules * kCoordinatesPerMolecule;
   for (std::size_t begin = 0; begin < positions_A.size(); begin += size) {
-    start::move_centre_to_origin(model, std::span(positions_A).subspan(begin, size));
+    start::move_centre_to_origin(masses, std::span(positions_A).subspan(begin, size));
   }
 }
 
 class CentredEngine final : public Engine {
  public:
-  CentredEngine(std::unique_ptr<Engine> engine, const WaterModel& model)
-      : engine_(std::move(engine)), model_(model) {}
+  CentredEngine(std::unique_ptr<Engine> engine, const ClusterMasses& masses)
+      : engine_(std::move(engine)), masses_(masses) {}
 
   void advance(std::int64_t n_steps) override { engine_->advance(n_steps); }
   void begin_advance(std::int64_t n_steps) override { engine_->begin_advance(n_steps); }
@@ -36,10 +36,10 @@ class CentredEngine final : public Engine {
   void snapshot(unsigned fields, Frame& frame) override {
     engine_->snapshot(fields, frame);
     const auto molecules = static_cast<std::size_t>(frame.molecules);
-    centre(model_, molecules, frame.positions_A);
-    centre(model_, molecules, frame.own_positions_A);
+    centre(masses_, molecules, frame.positions_A);
+    centre(masses_, molecules, frame.own_positions_A);
     // The centre of mass of all beads is that of the centroids.
-    centre(model_, molecules * static_cast<std::size_t>(frame.beads), frame.beads_A);
+    centre(masses_, molecules * static_cast<std::size_t>(frame.beads), frame.beads_A);
   }
   void exchange(std::span<const StateExchange> pairs) override { engine_->exchange(pairs); }
   State state() const override { return engine_->state(); }
@@ -53,7 +53,7 @@ class CentredEngine final : public Engine {
 
  private:
   std::unique_ptr<Engine> engine_;
-  WaterModel model_;
+  ClusterMasses masses_;
 };
 
 }  // namespace
@@ -86,8 +86,8 @@ State join(State live, const State& stopped) {
   return all;
 }
 
-std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model) {
-  return std::make_unique<CentredEngine>(std::move(engine), model);
+std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const ClusterMasses& masses) {
+  return std::make_unique<CentredEngine>(std::move(engine), masses);
 }
 
 }  // namespace tarn

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "checkpointer.hpp"
 #include "core/text.hpp"
@@ -161,7 +162,7 @@ class Run {
     // Ranks take a GPU each.
     const bool on_several = taken.name == "cuda" && engine_->parts().size() > 1;
     if (!taken.note.empty() && !on_several) emit(Message::note(taken.note));
-    if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
+    if (deck_.system.recentre) engine_ = centred(std::move(engine_), system);
     device_ = engine_->description();
     for (const Message& message : part_messages(engine_->parts())) emit(message);
     before_.device = engine_->arithmetic();
@@ -464,6 +465,10 @@ class Run {
                            {"replica", fmt::to_string(blow_up.replica)},
                            {"blew_up_at_step", fmt::to_string(blow_up.step)}};
       if (potential_) structure.comment.emplace("potential", potential_->name());
+      if (!deck_.system.isotopes.empty()) {
+        structure.comment.emplace("isotopes",
+                                  fmt::format("{}", fmt::join(deck_.system.isotopes, ", ")));
+      }
       if (const double push = push_fs2(deck_.integrator); push > 0.0) {
         structure.comment.emplace("push_fs2", fmt::format("{:.17g}", push));
       }

@@ -199,6 +199,6 @@ State join(State live, const State& stopped);
 
 /// Wraps an engine: positions in Frames are relative to the centre of mass of each replica. The
 /// state and all quantities computed from it are unchanged.
-std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model);
+std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const ClusterMasses& masses);
 
 }  // namespace tarn

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
+#include "tarn/physics/parameters.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
@@ -47,14 +48,14 @@ struct MoleculeFrame {
 };
 
 /// Centre of mass of a cluster [A].
-Eigen::Vector3d centre_of_mass(const WaterModel& model, std::span<const double> positions_A);
+Eigen::Vector3d centre_of_mass(const ClusterMasses& masses, std::span<const double> positions_A);
 
 /// Largest distance of an oxygen from the centre of mass [A], which a wall limits.
-double farthest_oxygen_A(const WaterModel& model, std::span<const double> positions_A);
+double farthest_oxygen_A(const ClusterMasses& masses, std::span<const double> positions_A);
 
 /// Moves the centre of mass of a cluster to the origin.
 /// @param positions_A 9 N numbers; replaced
-void move_centre_to_origin(const WaterModel& model, std::span<double> positions_A);
+void move_centre_to_origin(const ClusterMasses& masses, std::span<double> positions_A);
 
 /// The centroids of ring polymers as classical replicas. One bead: the state itself.
 State centroids_of(const State& rings);

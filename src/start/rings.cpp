@@ -48,6 +48,7 @@ State rings_of(const System& system, State centroids, const State* source, bool 
   const std::vector<double> x = std::move(s.positions_A), v = std::move(s.velocities_A_per_akma);
   const std::size_t one = s.coordinates(), ring = s.ring_coordinates();
   const double root = std::sqrt(static_cast<double>(beads));
+  const ClusterMasses masses(system);
   s.positions_A.assign(s.replica_ids.size() * ring, 0.0);
   s.velocities_A_per_akma.assign(s.positions_A.size(), 0.0);
   for (std::size_t r = 0; r < s.replica_ids.size(); ++r) {
@@ -68,9 +69,9 @@ State rings_of(const System& system, State centroids, const State* source, bool 
               static_cast<std::uint64_t>(m);
           const MoleculeNormals xi = molecule_normals(system.seed, static_cast<std::uint64_t>(id),
                                                       molecule, 0, NoiseStream::start_velocities);
-          for (int c = 0; c < 9; ++c) {
-            s.velocities_A_per_akma[to + static_cast<std::size_t>(9 * m + c)] =
-                std::sqrt(kT / system.model.mass_Da(c / 3)) * xi.xi[c];
+          for (std::size_t c = 0; c < 9; ++c) {
+            s.velocities_A_per_akma[to + 9 * static_cast<std::size_t>(m) + c] =
+                std::sqrt(kT / masses.atom_Da(static_cast<std::size_t>(m), c / 3)) * xi.xi[c];
           }
         }
       }

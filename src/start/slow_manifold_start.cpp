@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -26,22 +28,27 @@ constexpr double kProjectionTolerance = 1e-7;
 /// One cluster with penalised bonds.
 class StiffCluster {
  public:
-  StiffCluster(ForceField& force_field, double omega)
+  StiffCluster(ForceField& force_field, const ClusterMasses& masses, double omega)
       : force_field_(force_field),
         omega_(omega),
-        masses_(tarn::masses(force_field.model())),
+        masses_(masses),
         reference_(bond_reference(force_field.model())),
         forces_(static_cast<std::size_t>(kCoordinates * force_field.molecules())) {
     choose_window();
   }
 
+  /// Calls op with the masses of the molecule of coordinate k.
+  template <class Op>
+  auto masses_of(Index k, const Op& op) const {
+    return masses_.of(static_cast<std::size_t>(k / kCoordinates), op);
+  }
   VectorXd acceleration(const VectorXd& x) {
     nonbonded(x);
     VectorXd a(x.size());
     for (Index k = 0; k < x.size(); k += kCoordinates) {
       const Triple<double> f = load_molecule(&forces_[static_cast<std::size_t>(k)]) +
                                penalty_force(load_molecule(&x[k]), reference_, omega_);
-      store_molecule(scale(masses_.inverse_o, masses_.inverse_h, f), &a[k]);
+      masses_of(k, [&](const auto& m) { store_molecule(over_masses(m, f), &a[k]); });
     }
     return a;
   }
@@ -64,12 +71,15 @@ class StiffCluster {
     for (Index k = 0, c = 0; k < x.size(); k += kCoordinates, c += kValues) {
       const auto slow = [&](Index at) {
         const Eigen::Vector3d here = now.segment<3>(at);
-        return Eigen::Vector3d(here + unfilter_ * (mean.segment<3>(at) - here));
+        const auto molecule = static_cast<std::size_t>(k / kCoordinates) % unfilter_.size();
+        return Eigen::Vector3d(here + unfilter_[molecule] * (mean.segment<3>(at) - here));
       };
       const Eigen::Vector3d g = slow(c) / omega_, rates = slow(c + 3);
       Triple<double> positions = load_molecule(&x[k]), velocities = load_molecule(&v[k]);
-      move_bonds<double, double>({g[0], g[1], g[2]}, {rates[0], rates[1], rates[2]}, reference_,
-                                 masses_, positions, velocities);
+      masses_of(k, [&](const auto& m) {
+        move_bonds<double, double>({g[0], g[1], g[2]}, {rates[0], rates[1], rates[2]}, reference_,
+                                   m, positions, velocities);
+      });
       store_molecule(positions, &x[k]);
       store_molecule(velocities, &v[k]);
     }
@@ -79,9 +89,11 @@ class StiffCluster {
     nonbonded(x);
     double sum = 0.0;
     for (Index k = 0; k < x.size(); k += kCoordinates) {
-      sum += fast_bond_energy(load_molecule(&x[k]), load_molecule(&v[k]),
-                              load_molecule(&forces_[static_cast<std::size_t>(k)]), reference_,
-                              masses_, omega_);
+      sum += masses_of(k, [&](const auto& m) {
+        return fast_bond_energy(load_molecule(&x[k]), load_molecule(&v[k]),
+                                load_molecule(&forces_[static_cast<std::size_t>(k)]), reference_, m,
+                                omega_);
+      });
     }
     return sum;
   }
@@ -89,22 +101,31 @@ class StiffCluster {
   const SlowWindow& window() const { return window_; }
 
  private:
-  /// Chooses a window for the bond vibrations of the model, whose squared frequencies are the
+  /// Chooses a window for the bond vibrations of the molecules, whose squared frequencies are the
   /// eigenvalues of omega^2 J M^-1 J^T, and the factor 1 / (1 - response of the filter) for each.
   void choose_window() {
     const WaterModel& model = force_field_.model();
     const double half = 0.5 * model.r_hh_A();
     const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
     const Triple<double> rigid{{0.0, 0.0, 0.0}, {half, height, 0.0}, {-half, height, 0.0}};
-    const SymmetricMatrix3<double> s = bond_matrix(bonds(rigid), masses_, 0.0);
-    Eigen::Matrix3d matrix;
-    matrix << s.s11, s.s12, s.s13, s.s12, s.s22, s.s23, s.s13, s.s23, s.s33;
-    const dense::Spectrum3 modes = dense::symmetric_spectrum(matrix);
-    const Eigen::Vector3d frequencies = omega_ * modes.values.cwiseSqrt();
-    window_ = slow_window(frequencies[0], frequencies[2]);
-    const Eigen::Vector3d factors =
-        frequencies.unaryExpr([&](double f) { return 1.0 / (1.0 - filter_response(window_, f)); });
-    unfilter_ = modes.vectors * factors.asDiagonal() * modes.vectors.transpose();
+    std::vector<dense::Spectrum3> modes;
+    double lowest = std::numeric_limits<double>::infinity(), highest = 0.0;
+    for (std::size_t m = 0; m < std::max<std::size_t>(masses_.isotopes.size(), 1); ++m) {
+      const SymmetricMatrix3<double> s =
+          masses_.of(m, [&](const auto& own) { return bond_matrix(bonds(rigid), own, 0.0); });
+      Eigen::Matrix3d matrix;
+      matrix << s.s11, s.s12, s.s13, s.s12, s.s22, s.s23, s.s13, s.s23, s.s33;
+      modes.push_back(dense::symmetric_spectrum(matrix));
+      lowest = std::min(lowest, omega_ * std::sqrt(modes.back().values[0]));
+      highest = std::max(highest, omega_ * std::sqrt(modes.back().values[2]));
+    }
+    window_ = slow_window(lowest, highest);
+    for (const dense::Spectrum3& own : modes) {
+      const Eigen::Vector3d factors = (omega_ * own.values.cwiseSqrt()).unaryExpr([&](double f) {
+        return 1.0 / (1.0 - filter_response(window_, f));
+      });
+      unfilter_.push_back(own.vectors * factors.asDiagonal() * own.vectors.transpose());
+    }
   }
   void nonbonded(const VectorXd& x) {
     force_field_.energy_and_forces({x.data(), static_cast<std::size_t>(x.size())}, forces_);
@@ -112,23 +133,23 @@ class StiffCluster {
 
   ForceField& force_field_;
   double omega_;
-  Masses<double> masses_;
+  const ClusterMasses& masses_;
   BondReference<double> reference_;
   std::vector<double> forces_;
   SlowWindow window_;
-  Eigen::Matrix3d unfilter_;
+  std::vector<Eigen::Matrix3d> unfilter_;  ///< of each molecule of isotopes, or of all
 };
 
 }  // namespace
 
-SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, double omega,
-                                             std::span<double> positions_A,
+SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, const ClusterMasses& masses,
+                                             double omega, std::span<double> positions_A,
                                              std::span<double> velocities_A_per_akma) {
   const auto size = static_cast<Index>(positions_A.size());
   Eigen::Map<VectorXd> positions(positions_A.data(), size),
       velocities(velocities_A_per_akma.data(), size);
   VectorXd x = positions, v = velocities;
-  StiffCluster cluster(force_field, omega);
+  StiffCluster cluster(force_field, masses, omega);
   SlowManifoldStart result;
   result.fast_before_kcal_per_mol = cluster.fast_energy(x, v);
   SlowProjection projection;

@@ -111,7 +111,7 @@ class StartMaker {
         ring_source_ = state_->state;
         state_->state = start::centroids_of(*ring_source_);
       }
-      start::prepare_state(deck_, system_.model, *state_, start_.messages);
+      start::prepare_state(deck_, system_, *state_, start_.messages);
     }
     add(start::warning_of_copies(deck_, sources_ < deck_.system.replicas));
     if (deck_.system.velocities == VelocityKind::file) {
@@ -190,9 +190,9 @@ class StartMaker {
       throw InputError(deck_.path, 0, missing_velocities_message(path));
     }
     add(start::warning_of_push(deck_, path, file));
-    add(start::warning_of_momentum(deck_, path, system_.model, file));
+    add(start::warning_of_momentum(deck_, path, system_, file));
     if (rigid_) {
-      start::project_onto_constraints(system_.model, file.positions_A, file.velocities_A_per_akma);
+      start::project_onto_constraints(system_, file.positions_A, file.velocities_A_per_akma);
     }
   }
 
@@ -212,16 +212,17 @@ class StartMaker {
     make_positions(worker, r, x);
     if (!may_continue()) throw StartInterrupted();
     make_velocities(r, x, v);
-    if (deck_.system.remove_momentum) start::remove_momentum(system_.model, x, v);
+    if (deck_.system.remove_momentum) start::remove_momentum(system_, x, v);
     if (!projected_) return;
     try {
-      slow_[index] = start::project_onto_slow_manifold(worker, system_.integrator.omega, x, v);
+      slow_[index] =
+          start::project_onto_slow_manifold(worker, system_, system_.integrator.omega, x, v);
     } catch (const NumericalError& error) {
       throw NumericalError(
           fmt::format("{}: the start of replica {}: {}", deck_.path, r, error.what()));
     }
     // The projection conserves angular momentum only approximately.
-    if (deck_.system.remove_momentum) start::remove_momentum(system_.model, x, v);
+    if (deck_.system.remove_momentum) start::remove_momentum(system_, x, v);
   }
 
   std::size_t source_of(std::int64_t r, std::size_t size) const {
@@ -254,7 +255,7 @@ class StartMaker {
     const VelocityKind kind = deck_.system.velocities;
     if (const auto temperature_K = velocity_temperature_K(deck_, static_cast<std::size_t>(r))) {
       const bool tangent = rigid_ || kind == VelocityKind::tangent;
-      start::draw_velocities(system_.model, x, *temperature_K, tangent, system_.seed, r, v);
+      start::draw_velocities(system_, x, *temperature_K, tangent, system_.seed, r, v);
     } else if (kind == VelocityKind::file) {
       std::ranges::copy(file_of(r).velocities_A_per_akma, v.begin());
     } else if (kind == VelocityKind::state) {

@@ -93,25 +93,48 @@ StartState checked_state(const Deck& deck) {
   return start;
 }
 
-void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
-                   Messages& messages) {
+namespace {
+
+/// "H from 1.008 to 2.014 Da, ..."; empty if the masses are the same.
+std::string changed_masses(const System& before, const System& after) {
+  constexpr double kRounding_Da = 1e-9;
+  const ClusterMasses then(before), now(after);
+  std::vector<std::string> changes;
+  for (std::size_t m = 0; m < static_cast<std::size_t>(after.molecules); ++m) {
+    for (const std::size_t atom : {1, 2, 0}) {
+      const double then_Da = then.atom_Da(m, atom), now_Da = now.atom_Da(m, atom);
+      if (std::abs(now_Da - then_Da) <= kRounding_Da) continue;
+      std::string change =
+          fmt::format("{} from {:g} to {:g} Da", atom == 0 ? "O" : "H", then_Da, now_Da);
+      if (std::ranges::find(changes, change) == changes.end()) changes.push_back(std::move(change));
+    }
+    if (then.isotopes.empty() && now.isotopes.empty()) break;
+  }
+  return fmt::format("{}", fmt::join(changes, ", "));
+}
+
+}  // namespace
+
+void prepare_state(const Deck& deck, const System& system, StartState& start, Messages& messages) {
+  const WaterModel& model = system.model;
   convert_push(deck, start);
   const Deck& source = start.deck;
   const bool same_scheme = source.integrator.scheme == deck.integrator.scheme;
-  const WaterModel other = make_system(source, start.state.molecules).model;
+  const System then = make_system(source, start.state.molecules);
+  const WaterModel& other = then.model;
   const bool same_shape = other.r_oh_A == model.r_oh_A && other.r_hh_A() == model.r_hh_A();
-  const bool same_masses = other.mass_o_Da == model.mass_o_Da && other.mass_h_Da == model.mass_h_Da;
+  const bool same_masses = changed_masses(then, system).empty();
   const bool same_bonds = !keeps_bonds_rigid(deck) || (same_push(source, deck) && same_scheme);
   std::vector<double>& x = start.state.positions_A;
   // Velocity components along rigid bonds move nothing in their own scheme; elsewhere they would
   // be motion.
   if (is_rigid(source.integrator.scheme) && !(same_shape && same_masses && same_scheme)) {
-    project_onto_constraints(other, x, start.state.velocities_A_per_akma);
+    project_onto_constraints(then, x, start.state.velocities_A_per_akma);
   }
   if (model.is_flexible() || (same_shape && same_bonds)) return;
   append(make_rigid(model, x, start.path, start.state.molecules), messages);
   if (is_rigid(deck.integrator.scheme)) {
-    project_onto_constraints(model, x, start.state.velocities_A_per_akma);
+    project_onto_constraints(system, x, start.state.velocities_A_per_akma);
   }
 }
 
@@ -150,31 +173,18 @@ Message no_momentum(const std::string& what) {
 }
 
 /// Share of the kinetic energy that is rigid motion of the whole cluster; nothing at rest.
-std::optional<double> rigid_motion_share(const WaterModel& model, const io::Structure& file) {
+std::optional<double> rigid_motion_share(const ClusterMasses& masses, const io::Structure& file) {
   const std::vector<double>& v = file.velocities_A_per_akma;
   std::vector<double> internal = v;
-  remove_momentum(model, file.positions_A, internal);
+  remove_momentum(masses, file.positions_A, internal);
   double rigid = 0.0, total = 0.0;
   for (std::size_t c = 0; c < v.size(); ++c) {
-    const double mass_Da = model.mass_Da(static_cast<int>(c / 3 % 3));
+    const double mass_Da = masses.atom_Da(c / 9, c / 3 % 3);
     rigid += mass_Da * (v[c] - internal[c]) * (v[c] - internal[c]);
     total += mass_Da * v[c] * v[c];
   }
   if (total == 0.0) return std::nullopt;
   return rigid / total;
-}
-
-/// "H from 1.008 to 2.014 Da, ..."; empty if the masses are the same.
-std::string changed_masses(const WaterModel& before, const WaterModel& after) {
-  constexpr double kRounding_Da = 1e-9;
-  std::vector<std::string> changes;
-  for (const int atom : {1, 0}) {
-    const double then_Da = before.mass_Da(atom), now_Da = after.mass_Da(atom);
-    if (std::abs(now_Da - then_Da) <= kRounding_Da) continue;
-    changes.push_back(
-        fmt::format("{} from {:g} to {:g} Da", atom == 0 ? "O" : "H", then_Da, now_Da));
-  }
-  return fmt::format("{}", fmt::join(changes, ", "));
 }
 
 /// "8 beads at 100 K". @param temperatures_K of all replicas; 0: unknown
@@ -212,7 +222,7 @@ std::optional<Message> warning_of_rings(const Deck& deck, const StartState& star
   const System then = make_system(start.deck, molecules), now = make_system(deck, molecules);
   const std::vector<double> then_K = temperatures_of(then, replicas, start.state.replicas());
   const std::vector<double> now_K = temperatures_of(now, replicas, replicas);
-  std::string masses = changed_masses(then.model, now.model);
+  std::string masses = changed_masses(then, now);
   // The numbers of the modes, of which the highest wavenumber of a fit is one.
   const PathIntegralSpec &a = then.path_integral, &b = now.path_integral;
   const bool same_frequencies = (a.frequencies == b.frequencies &&
@@ -258,7 +268,7 @@ std::optional<Message> note_on_masses(const Deck& deck, const StartState& start)
   if (deck.system.velocities != VelocityKind::state) return std::nullopt;
   const int molecules = start.state.molecules;
   const std::string changes =
-      changed_masses(make_system(start.deck, molecules).model, make_system(deck, molecules).model);
+      changed_masses(make_system(start.deck, molecules), make_system(deck, molecules));
   if (changes.empty()) return std::nullopt;
   return Message::note(
       fmt::format("masses change ({}): velocities are kept, so the temperature changes", changes));
@@ -267,12 +277,12 @@ std::optional<Message> note_on_masses(const Deck& deck, const StartState& start)
 }  // namespace
 
 std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& path,
-                                           const WaterModel& model, const io::Structure& file) {
+                                           const ClusterMasses& masses, const io::Structure& file) {
   if (deck.system.remove_momentum || deck.thermostat.kind != Thermostat::none) return std::nullopt;
   // Thermal velocities exceed this share by far; the rounding of velocities with six digits does
   // not.
   constexpr double kLargestShare = 1e-6;
-  const std::optional<double> share = rigid_motion_share(model, file);
+  const std::optional<double> share = rigid_motion_share(masses, file);
   if (!share || !(*share <= kLargestShare)) return std::nullopt;
   return no_momentum("the cluster of " + path + " has");
 }
@@ -324,7 +334,7 @@ std::optional<Message> message_on_wall(const Deck& deck, const System& system, c
   int replicas = 0;
   for (std::size_t first = 0; first < state.positions_A.size(); first += state.coordinates()) {
     const double here_A =
-        farthest_oxygen_A(system.model, std::span(&state.positions_A[first], state.coordinates()));
+        farthest_oxygen_A(system, std::span(&state.positions_A[first], state.coordinates()));
     furthest_A = std::max(furthest_A, here_A);
     replicas += here_A > radius_A + kNoted_A;
   }

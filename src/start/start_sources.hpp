@@ -46,12 +46,11 @@ StartState checked_state(const Deck& deck);
 /// Converts a state to the scheme and model of the deck. A state of the same scheme, step and model
 /// stays as it is, bit for bit.
 /// @throws InputError if the molecules do not fit the water model
-void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
-                   Messages& messages);
+void prepare_state(const Deck& deck, const System& system, StartState& start, Messages& messages);
 
 /// Velocities of a file without momentum, in a run that counts the six degrees of freedom.
 std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& path,
-                                           const WaterModel& model, const io::Structure& file);
+                                           const ClusterMasses& masses, const io::Structure& file);
 
 /// The same for the velocities of another run's state.
 std::optional<Message> warning_of_momentum(const Deck& deck, const StartState& start);
@@ -76,18 +75,18 @@ std::optional<Message> message_on_wall(const Deck& deck, const System& system, c
 /// @param tangent remove the components that change bond lengths: then J v = 0, and 6 N of the 9 N
 /// degrees of freedom remain
 /// @param velocities_A_per_akma 9 N numbers; written
-void draw_velocities(const WaterModel& model, std::span<const double> positions_A,
+void draw_velocities(const ClusterMasses& masses, std::span<const double> positions_A,
                      double temperature_K, bool tangent, std::uint64_t seed, std::int64_t replica,
                      std::span<double> velocities_A_per_akma);
 
 /// Removes the velocity components that change bond lengths, as draw_velocities() does for
 /// `tangent`.
-void project_onto_constraints(const WaterModel& model, std::span<const double> positions_A,
+void project_onto_constraints(const ClusterMasses& masses, std::span<const double> positions_A,
                               std::span<double> velocities_A_per_akma);
 
 /// Subtracts the rigid-body motion of the cluster: the total linear and angular momentum become
 /// zero, and J v does not change.
-void remove_momentum(const WaterModel& model, std::span<const double> positions_A,
+void remove_momentum(const ClusterMasses& masses, std::span<const double> positions_A,
                      std::span<double> velocities_A_per_akma);
 
 /// Moves one penalised cluster onto the slow manifold, where its bonds do not vibrate.
@@ -99,8 +98,8 @@ void remove_momentum(const WaterModel& model, std::span<const double> positions_
 /// @param omega penalty strength, finite
 /// @param positions_A, velocities_A_per_akma 9 N numbers; replaced
 /// @throws NumericalError if it does not converge
-SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, double omega,
-                                             std::span<double> positions_A,
+SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, const ClusterMasses& masses,
+                                             double omega, std::span<double> positions_A,
                                              std::span<double> velocities_A_per_akma);
 
 /// Largest number of tasks that run at a time, and of images that minimisations without saddle

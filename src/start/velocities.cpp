@@ -16,37 +16,40 @@ namespace tarn::start {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-void draw_velocities(const WaterModel& model, std::span<const double> positions_A,
+void draw_velocities(const ClusterMasses& masses, std::span<const double> positions_A,
                      double temperature_K, bool tangent, std::uint64_t seed, std::int64_t replica,
                      std::span<double> velocities_A_per_akma) {
   const double kT = units::boltzmann_kcal_per_mol_K * temperature_K;
-  const Masses<double> m = masses(model);
-  const double spread_o = std::sqrt(kT * m.inverse_o), spread_h = std::sqrt(kT * m.inverse_h);
   for (std::size_t k = 0; k < positions_A.size() / 9; ++k) {
     const MoleculeNormals xi = molecule_normals(seed, static_cast<std::uint64_t>(replica), k, 0,
                                                 NoiseStream::start_velocities);
     double v[9];
-    for (int c = 0; c < 9; ++c) v[c] = (c < 3 ? spread_o : spread_h) * xi.xi[c];
-    Triple<double> velocity = molecule_at(v, 0);
-    if (tangent) velocity = project_velocities(molecule_at(positions_A.data(), k), velocity, m);
-    put_molecule(velocity, velocities_A_per_akma.data(), k);
+    masses.of(k, [&](const auto& m) {
+      const double spreads[3] = {std::sqrt(kT * m.inverse_o), std::sqrt(kT * m.inverse_h1()),
+                                 std::sqrt(kT * m.inverse_h2())};
+      for (int c = 0; c < 9; ++c) v[c] = spreads[c / 3] * xi.xi[c];
+      Triple<double> velocity = molecule_at(v, 0);
+      if (tangent) velocity = project_velocities(molecule_at(positions_A.data(), k), velocity, m);
+      put_molecule(velocity, velocities_A_per_akma.data(), k);
+    });
   }
 }
 
-void project_onto_constraints(const WaterModel& model, std::span<const double> positions_A,
+void project_onto_constraints(const ClusterMasses& masses, std::span<const double> positions_A,
                               std::span<double> velocities_A_per_akma) {
-  const Masses<double> m = masses(model);
   for (std::size_t k = 0; k < positions_A.size() / 9; ++k) {
-    put_molecule(project_velocities(molecule_at(positions_A.data(), k),
-                                    molecule_at(velocities_A_per_akma.data(), k), m),
-                 velocities_A_per_akma.data(), k);
+    masses.of(k, [&](const auto& m) {
+      put_molecule(project_velocities(molecule_at(positions_A.data(), k),
+                                      molecule_at(velocities_A_per_akma.data(), k), m),
+                   velocities_A_per_akma.data(), k);
+    });
   }
 }
 
-void remove_momentum(const WaterModel& model, std::span<const double> positions_A,
+void remove_momentum(const ClusterMasses& masses, std::span<const double> positions_A,
                      std::span<double> velocities_A_per_akma) {
   const std::size_t atoms = positions_A.size() / 3;
-  const auto mass = [&](std::size_t a) { return model.mass_Da(static_cast<int>(a % 3)); };
+  const auto mass = [&](std::size_t a) { return masses.atom_Da(a / 3, a % 3); };
   const auto at = [](auto span, std::size_t a) {
     return Eigen::Map<const Vector3d>(span.data() + 3 * a);
   };
@@ -88,7 +91,7 @@ void remove_momentum(const WaterModel& model, std::span<const double> positions_
 namespace tarn {
 
 void project_onto_constraints(const System& system, State& state) {
-  start::project_onto_constraints(system.model, state.positions_A, state.velocities_A_per_akma);
+  start::project_onto_constraints(system, state.positions_A, state.velocities_A_per_akma);
 }
 
 }  // namespace tarn

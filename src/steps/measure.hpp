@@ -80,25 +80,26 @@ struct Centres {
 struct CentreTerm {
   enum Number { kMassQ, kMassX = 3, kOxygens = 6, kNumbers = 9 };
 };
-template <class T>
-TARN_HD void centre_terms(const MeasureNumbers& n, const Triple<T>& q, const Triple<T>& x,
+/// @param mass Masses or AtomMasses of the molecule, here and below
+template <class T, class M>
+TARN_HD void centre_terms(const M& mass, const Triple<T>& q, const Triple<T>& x,
                           T (&out)[CentreTerm::kNumbers]) {
   const auto put = [&](int first, const Vec3<T>& a) {
     out[first] = a.x;
     out[first + 1] = a.y;
     out[first + 2] = a.z;
   };
-  put(CentreTerm::kMassQ, mass_moment(q, n.step.masses));
-  put(CentreTerm::kMassX, mass_moment(x, n.step.masses));
+  put(CentreTerm::kMassQ, mass_moment(q, mass));
+  put(CentreTerm::kMassX, mass_moment(x, mass));
   put(CentreTerm::kOxygens, q.o);
 }
+/// @param all_Da mass of all molecules
 template <class T>
-TARN_HD Centres<T> centres_of(const MeasureNumbers& n, const T (&sum)[CentreTerm::kNumbers]) {
-  const Masses<double>& m = n.step.masses;
+TARN_HD Centres<T> centres_of(int molecules, double all_Da, const T (&sum)[CentreTerm::kNumbers]) {
   const auto vec3 = [&](int first) -> Vec3<T> {
     return {sum[first], sum[first + 1], sum[first + 2]};
   };
-  const T by_mass(1.0 / (n.molecules * (m.o + 2.0 * m.h))), by_number(1.0 / n.molecules);
+  const T by_mass(1.0 / all_Da), by_number(1.0 / molecules);
   return {by_mass * vec3(CentreTerm::kMassQ), by_mass * vec3(CentreTerm::kMassX),
           by_number * vec3(CentreTerm::kOxygens)};
 }
@@ -135,12 +136,12 @@ TARN_HD Triple<T> positions_at_noise(const MeasureNumbers& n, const MeasuredMole
 }
 /// Velocities of rigid molecules onto the constraints, each where it was: steps leave them what
 /// they have along the bonds.
-template <class T>
-TARN_HD void project_measured(const MeasureNumbers& n, MeasuredMolecule<T>& m) {
+template <class T, class M>
+TARN_HD void project_measured(const MeasureNumbers& n, const M& mass, MeasuredMolecule<T>& m) {
   if (n.baoab) {
-    m.v_thermal = project_velocities(positions_at_noise(n, m), m.v_thermal, n.step.masses);
+    m.v_thermal = project_velocities(positions_at_noise(n, m), m.v_thermal, mass);
   }
-  m.v = project_velocities(m.x, m.v, n.step.masses);
+  m.v = project_velocities(m.x, m.v, mass);
 }
 
 template <class T>
@@ -152,12 +153,11 @@ TARN_HD Triple<T> select_atoms(const mask_t<T>& mask, const Triple<T>& yes, cons
 }
 
 /// @param m of rigid schemes after project_measured()
-template <class T>
-TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
+template <class T, class M>
+TARN_HD void energy_terms(const MeasureNumbers& n, const M& mass, const MeasuredMolecule<T>& m,
                           const Vec3<T>& centre, T (&out)[EnergyTerm::kNumbers]) {
-  const Masses<double>& mass = n.step.masses;
-  const T half(0.5), zero(0.0), mass_o(mass.o), mass_h(mass.h);
-  const auto kinetic = [&](const Triple<T>& v) { return half * weighted_norm2(mass_o, mass_h, v); };
+  const T half(0.5), zero(0.0);
+  const auto kinetic = [&](const Triple<T>& v) { return half * weighted_norm2(mass, v); };
   Triple<T> hot = m.v, hot_x = m.x;
   if (n.baoab) {
     const mask_t<T> noise_was_before = m.v_thermal.o.x == m.v_thermal.o.x;
@@ -166,7 +166,7 @@ TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
   }
   const T all = kinetic(hot);
   const T rigid = n.rigid ? all : kinetic(project_velocities(hot_x, hot, mass));
-  const T moving = T(0.5 / (mass.o + 2.0 * mass.h)) * norm2(mass_moment(hot, mass));
+  const T moving = T(0.5 / molecule_mass(mass)) * norm2(mass_moment(hot, mass));
   out[EnergyTerm::kKinetic] = kinetic(m.v);
   out[EnergyTerm::kThermal] = all;
   out[EnergyTerm::kTranslation] = moving;
@@ -186,8 +186,8 @@ TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
   const bool outside = n.outside.act();
   out[EnergyTerm::kWall] = outside ? wall_energy(m.q.o - centre, n.outside) : zero;
   out[EnergyTerm::kField] = outside ? field_energy(m.q, n.outside) : zero;
-  out[EnergyTerm::kAccelerations] = n.beta > 0.0 ? weighted_norm2(mass_o, mass_h, m.a) : zero;
-  const Triple<T> momentum = scale(mass_o, mass_h, m.v);
+  out[EnergyTerm::kAccelerations] = n.beta > 0.0 ? weighted_norm2(mass, m.a) : zero;
+  const Triple<T> momentum = times_masses(mass, m.v);
   const Vec3<T> p = total(momentum);
   const Vec3<T> l =
       cross(m.x.o, momentum.o) + cross(m.x.h1, momentum.h1) + cross(m.x.h2, momentum.h2);
@@ -205,15 +205,14 @@ TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
 /// @param m of rigid schemes with velocities on the constraints
 /// @param f forces with those of the wall, at the own or, if solved there, the reported positions;
 ///        unused unless multipliers_need_forces
-template <class T>
-TARN_HD BondValues<T> bond_multipliers(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
-                                       const Triple<T>& f) {
+template <class T, class M>
+TARN_HD BondValues<T> bond_multipliers(const MeasureNumbers& n, const M& mass,
+                                       const MeasuredMolecule<T>& m, const Triple<T>& f) {
   const StepParameters& p = n.step;
-  const T mass_o(p.masses.o), mass_h(p.masses.h);
   if (n.flexible) return {T(kNoNumber), T(kNoNumber), T(kNoNumber)};
   if (n.rigid) {
-    const Triple<T> on = n.multipliers_need_forces ? f : scale(mass_o, mass_h, m.a);
-    return rigid_multipliers(m.x, m.v, on, p.masses);
+    const Triple<T> on = n.multipliers_need_forces ? f : times_masses(mass, m.a);
+    return rigid_multipliers(m.x, m.v, on, mass);
   }
   const auto times = [](const T& s, const BondValues<T>& b) -> BondValues<T> {
     return {s * b.oh1, s * b.oh2, s * b.hh};
@@ -225,16 +224,15 @@ TARN_HD BondValues<T> bond_multipliers(const MeasureNumbers& n, const MeasuredMo
   const BondValues<T> g = constraint_values(b, p.bonds);
   if (!n.multipliers_need_forces) return times(T(-p.omega * p.omega), g);
   // For infinite omega the multipliers are those of the linear solve.
-  const Triple<T> on = n.solved_at_q ? f - scale(mass_o, mass_h, m.a) : f;
-  return times(T(-1.0), zss_bond_solution(b, on, g, p.masses, p.zss));
+  const Triple<T> on = n.solved_at_q ? f - times_masses(mass, m.a) : f;
+  return times(T(-1.0), zss_bond_solution(b, on, g, mass, p.zss));
 }
 
 /// @param centre of mass of the own positions
-template <class T>
-TARN_HD void inertia_terms(const MeasureNumbers& n, const Triple<T>& x, const Vec3<T>& centre,
+template <class T, class M>
+TARN_HD void inertia_terms(const M& m, const Triple<T>& x, const Vec3<T>& centre,
                            T (&out)[InertiaTerm::kNumbers]) {
-  const Masses<double>& m = n.step.masses;
-  const double molecule_mass = m.o + 2.0 * m.h;
+  const double all = molecule_mass(m);
   for (int k = 0; k < InertiaTerm::kNumbers; ++k) out[k] = T(0.0);
   const auto add = [&](int first, const T& mass, const Vec3<T>& r) {
     const T r2 = norm2(r);
@@ -245,11 +243,10 @@ TARN_HD void inertia_terms(const MeasureNumbers& n, const Triple<T>& x, const Ve
     out[first + 4] = out[first + 4] - mass * (r.x * r.z);
     out[first + 5] = out[first + 5] - mass * (r.y * r.z);
   };
-  add(InertiaTerm::kMolecules, T(molecule_mass),
-      T(1.0 / molecule_mass) * mass_moment(x, m) - centre);
+  add(InertiaTerm::kMolecules, T(all), T(1.0 / all) * mass_moment(x, m) - centre);
   add(InertiaTerm::kAtoms, T(m.o), x.o - centre);
-  add(InertiaTerm::kAtoms, T(m.h), x.h1 - centre);
-  add(InertiaTerm::kAtoms, T(m.h), x.h2 - centre);
+  add(InertiaTerm::kAtoms, T(m.h1()), x.h1 - centre);
+  add(InertiaTerm::kAtoms, T(m.h2()), x.h2 - centre);
 }
 
 /// Kinetic degrees of freedom of one replica.

@@ -19,10 +19,10 @@ namespace tarn::inline TARN_ARCH {
 
 /// A constraint algorithm: move() moves `free` onto the constraints along the gradients at `old`;
 /// along_bonds() is the part of a change u that is due to forces along the bonds of x.
-template <bool kSweeps, class S>
+template <bool kSweeps, class S, class M = Masses<S>>
 struct ConstrainByIteration {
   BondReference<S> bonds;
-  Masses<S> masses;
+  M masses;
   S tolerance;
   template <class T>
   TARN_HD ShakeResult<T> move(const JacobiVectors<T>& old, const JacobiVectors<T>& free) const {
@@ -92,11 +92,9 @@ TARN_HD ShakeResult<number_t<M>> constrained_drift(M& s, const number_t<M>& h,
 }
 
 /// Ends a step with SHAKE or with noise: velocities keep their bond part.
-template <class M, class S>
-TARN_HD void kick_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
-                      const Masses<S>& m) {
-  using T = number_t<M>;
-  s.a = scale(T(m.inverse_o), T(m.inverse_h), f);
+template <class M, class Mass>
+TARN_HD void kick_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h, const Mass& m) {
+  s.a = over_masses(m, f);
   kick(s, h);
 }
 
@@ -105,7 +103,7 @@ template <class T, class Constrain>
 TARN_HD Triple<T> project_forces(const Constrain& constrain, const JacobiVectors<T>& x,
                                  const Triple<T>& f) {
   const auto& m = constrain.masses;
-  const Triple<T> a = scale(T(m.inverse_o), T(m.inverse_h), f);
+  const Triple<T> a = over_masses(m, f);
   return add_forces(T(scalar_t<T>(-1)), constrain.along_bonds(x, jacobi_vectors(a)), m, f);
 }
 

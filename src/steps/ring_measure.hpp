@@ -38,23 +38,27 @@ inline namespace TARN_ARCH {
 /// @param spring omega_k^2 of the mode [1/akma^2]
 /// @param f forces on the mode
 /// @param hot velocities right after the noise
-TARN_HD void ring_terms(const Masses<double>& m, int mode, double spring, const Triple<double>& q,
+/// @param m Masses or AtomMasses
+template <class M>
+TARN_HD void ring_terms(const M& m, int mode, double spring, const Triple<double>& q,
                         const Triple<double>& f, const Triple<double>& v, const Triple<double>& hot,
                         double (&out)[RingTerm::kNumbers]) {
   const auto hydrogens = [](const Vec3<double>& a1, const Vec3<double>& b1, const Vec3<double>& a2,
                             const Vec3<double>& b2) { return dot(a1, b1) + dot(a2, b2); };
   const bool internal = mode > 0;
   const double square_o = norm2(q.o), square_h = norm2(q.h1) + norm2(q.h2);
-  const double thermal = 0.5 * weighted_norm2(m.o, m.h, hot);
+  const double thermal = 0.5 * weighted_norm2(m, hot);
   out[RingTerm::kVirialO] = internal ? -dot(q.o, f.o) : 0.0;
   out[RingTerm::kVirialH] = internal ? -hydrogens(q.h1, f.h1, q.h2, f.h2) : 0.0;
   out[RingTerm::kSquareO] = internal ? square_o : 0.0;
   out[RingTerm::kSquareH] = internal ? square_h : 0.0;
-  out[RingTerm::kSpring] = 0.5 * spring * (m.o * square_o + m.h * square_h);
-  out[RingTerm::kKinetic] = 0.5 * weighted_norm2(m.o, m.h, v);
+  out[RingTerm::kSpring] =
+      0.5 * spring * (m.o * square_o + hydrogen_sum<double>(m, norm2(q.h1), norm2(q.h2)));
+  out[RingTerm::kKinetic] = 0.5 * weighted_norm2(m, v);
   out[RingTerm::kCentroid] = internal ? 0.0 : thermal;
   out[RingTerm::kInternal] = internal ? thermal : 0.0;
-  const Vec3<double> l = m.o * cross(q.o, v.o) + m.h * (cross(q.h1, v.h1) + cross(q.h2, v.h2));
+  const Vec3<double> l =
+      m.o * cross(q.o, v.o) + hydrogen_sum<double>(m, cross(q.h1, v.h1), cross(q.h2, v.h2));
   out[RingTerm::kAngularMomentum] = l.x;
   out[RingTerm::kAngularMomentum + 1] = l.y;
   out[RingTerm::kAngularMomentum + 2] = l.z;
@@ -133,16 +137,16 @@ TARN_HD void put_ring_energies(const RingEstimate& e, int molecules, int beads,
 namespace tarn::inline TARN_ARCH {
 
 /// Constants of a mode; see RingMode.
-template <class T>
+template <class T, class Ou = OuParameters<T>>
 struct ModeNumbers {
   T cosine, sine_over_omega, omega_sine;
-  OuParameters<T> ou;
+  Ou ou;
 };
 
 /// O of a mode.
 /// @param tally see thermostat_penalised
-template <class T, class Tally = NoTally>
-TARN_HD void ring_noise(const ModeNumbers<T>& c, const Triple<T>& xi, MoleculeState<T>& s,
+template <class T, class Ou, class Tally = NoTally>
+TARN_HD void ring_noise(const ModeNumbers<T, Ou>& c, const Triple<T>& xi, MoleculeState<T>& s,
                         const Tally& tally = {}) {
   const Triple<T> before = s.v;
   s.v = ou_step(before, xi, c.ou);
@@ -151,8 +155,8 @@ TARN_HD void ring_noise(const ModeNumbers<T>& c, const Triple<T>& xi, MoleculeSt
 
 /// The part of a step before the forces: kick, C, the middle, C.
 /// @param middle called with the state: O of BAOAB, or nothing
-template <class T, class Middle>
-TARN_HD void begin_ring(const ModeNumbers<T>& c, const T& h, MoleculeState<T>& s,
+template <class T, class Ou, class Middle>
+TARN_HD void begin_ring(const ModeNumbers<T, Ou>& c, const T& h, MoleculeState<T>& s,
                         const Middle& middle) {
   kick(s, h);
   rotate_ring(s.x, s.v, c.cosine, c.sine_over_omega, c.omega_sine);

@@ -31,18 +31,23 @@ inline constexpr double kLeastSingleHOmega = 1e-5;
 /// that blows up.
 inline constexpr std::int64_t kKeptSteps = 64;
 
-/// Parameters of a step; those that a scheme does not use are ignored.
-template <class S>
+/// SETTLE has no tolerance. With isotopes it is Newton's iteration, which converges quadratically:
+/// the last change is far below the rounding.
+inline constexpr double kSettledTolerance = 1e-12;
+
+/// Parameters of a step; those that a scheme does not use are ignored. M and Ou are AtomMasses and
+/// AtomOuParameters for a molecule of isotopes.
+template <class S, class M = Masses<S>, class Ou = OuParameters<S>>
 struct StepNumbers {
   S h;
   S omega;
   BondReference<S> bonds;
   FlexibleParameters<S> flexible;
-  Masses<S> masses;
+  M masses;
   ZssParameters<S> zss;
   SettleParameters<S> settle;
   S shake_tolerance;
-  OuParameters<S> ou;
+  Ou ou;
   std::uint64_t seed;
   /// b h^2 for push-forward schemes, else 0: reported positions are x + bh2 a.
   S bh2;
@@ -57,6 +62,14 @@ inline OutsideForces<double> outside_forces(const System& s) {
   return o;
 }
 
+/// The parameters with the masses and the noise of a molecule of isotopes.
+template <class S, class T>
+TARN_HD StepNumbers<S, AtomMasses<T>, AtomOuParameters<T>> with_isotopes(
+    const StepNumbers<S>& q, const AtomMasses<T>& masses, const AtomOuParameters<T>& ou) {
+  return {q.h,      q.omega,           q.bonds, q.flexible, masses, q.zss,
+          q.settle, q.shake_tolerance, ou,      q.seed,     q.bh2};
+}
+
 inline StepParameters step_parameters(const System& system) {
   const IntegratorSpec& i = system.integrator;
   StepParameters p{};
@@ -67,7 +80,7 @@ inline StepParameters step_parameters(const System& system) {
   p.masses = masses(system.model);
   if (has_beta(i.scheme)) p.zss = zss_parameters(i);
   p.settle = settle_parameters(system.model);
-  p.shake_tolerance = i.tolerance;
+  p.shake_tolerance = i.scheme == Scheme::settle ? kSettledTolerance : i.tolerance;
   p.ou = ou_parameters(system.model, system.thermostat, i.timestep_akma);
   p.seed = system.seed;
   p.bh2 = uses_pushforward(i.scheme) ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
@@ -121,9 +134,9 @@ inline StepPasses step_passes(const System& system) {
     return {Move::free, i.scheme == Scheme::verlet ? End::flexible_verlet : End::flexible_zss};
   }
   if (is_rigid(i.scheme)) {
-    const Move move = i.scheme == Scheme::settle              ? Move::settle
-                      : i.iteration == ShakeIteration::sweeps ? Move::sweeps
-                                                              : Move::newton;
+    const Move move = i.scheme == Scheme::settle && !system.has_isotopes() ? Move::settle
+                      : i.iteration == ShakeIteration::sweeps              ? Move::sweeps
+                                                                           : Move::newton;
     // With noise the bond part of the velocities is left to the next drift, as in SHAKE.
     const bool keeps_bond_part =
         system.thermostat.kind != Thermostat::none || i.scheme == Scheme::shake;

@@ -22,17 +22,22 @@ struct StepStatus {
 };
 
 /// The constraint algorithms with the parameters of a step.
-template <class S>
-TARN_HD ConstrainByNewton<S> by_newton(const StepNumbers<S>& q) {
+template <class S, class M, class Ou>
+TARN_HD ConstrainByIteration<false, S, M> by_newton(const StepNumbers<S, M, Ou>& q) {
   return {q.bonds, q.masses, q.shake_tolerance};
 }
-template <class S>
-TARN_HD ConstrainBySweeps<S> by_sweeps(const StepNumbers<S>& q) {
+template <class S, class M, class Ou>
+TARN_HD ConstrainByIteration<true, S, M> by_sweeps(const StepNumbers<S, M, Ou>& q) {
   return {q.bonds, q.masses, q.shake_tolerance};
 }
+/// SETTLE for equal hydrogens; step_passes() does not choose it for isotopes.
 template <class S>
 TARN_HD ConstrainBySettle<S> by_settle(const StepNumbers<S>& q) {
   return {q.settle, q.masses};
+}
+template <class S, class T, class Ou>
+TARN_HD auto by_settle(const StepNumbers<S, AtomMasses<T>, Ou>& q) {
+  return by_newton(q);
 }
 
 namespace detail {
@@ -60,8 +65,8 @@ TARN_HD constexpr bool is_constrained(Move move) {
 }
 
 /// Kick and drift.
-template <class S, class M, class T = number_t<M>>
-TARN_HD StepStatus<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
+template <class S, class... I, class M, class T = number_t<M>>
+TARN_HD StepStatus<T> begin_step(const StepNumbers<S, I...>& q, Move move, M& s) {
   const T h = T(q.h);
   StepStatus<T> status = detail::success<T>();
   kick(s, h);
@@ -86,10 +91,10 @@ TARN_HD StepStatus<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
 /// Kick, half drift, noise and half drift of BAOAB.
 /// @param v_thermal out: velocities right after the noise
 /// @param tally see thermostat_penalised
-template <class S, class M, class T = number_t<M>, class Tally = NoTally>
-TARN_HD StepStatus<T> begin_baoab(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
-                                  const number_t<M>& kick_scale, M& s, Triple<T>& v_thermal,
-                                  const Tally& tally = {}) {
+template <class S, class... I, class M, class T = number_t<M>, class Tally = NoTally>
+TARN_HD StepStatus<T> begin_baoab(const StepNumbers<S, I...>& q, Move move,
+                                  const Triple<number_t<M>>& xi, const number_t<M>& kick_scale,
+                                  M& s, Triple<T>& v_thermal, const Tally& tally = {}) {
   const T h = T(q.h);
   const auto rigid = [&](const auto& constrain) TARN_INLINE_LAMBDA {
     return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, constrain, tally), v_thermal);
@@ -103,8 +108,9 @@ TARN_HD StepStatus<T> begin_baoab(const StepNumbers<S>& q, Move move, const Trip
 
 /// Accelerations from the forces, and the second kick; not for flexible molecules.
 /// @return whether the linear solve succeeded
-template <class S, class M, class T = number_t<M>>
-TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number_t<M>>& f, M& s) {
+template <class S, class... I, class M, class T = number_t<M>>
+TARN_HD mask_t<T> end_step(const StepNumbers<S, I...>& q, End end, const Triple<number_t<M>>& f,
+                           M& s) {
   const T h = T(q.h);
   const T zero = T(S(0));
   mask_t<T> good = zero < T(S(1));
@@ -127,21 +133,19 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
 /// Accelerations of flexible molecules: of velocity Verlet from all forces, equation (10), or of
 /// Z&Ss with the intramolecular potential as the stiff one, equation (78).
 /// @param f forces of the other molecules and the wall
-template <class S, class M>
-TARN_HD Triple<number_t<M>> flexible_step_acceleration(const StepNumbers<S>& q, End end,
+template <class S, class... I, class M>
+TARN_HD Triple<number_t<M>> flexible_step_acceleration(const StepNumbers<S, I...>& q, End end,
                                                        const Triple<number_t<M>>& f, const M& s) {
-  using T = number_t<M>;
   if (end == End::flexible_zss) {
     return flexible_acceleration(shape_of(s), f, q.flexible, q.masses, q.zss.inverse_bh2);
   }
-  return scale(T(q.masses.inverse_o), T(q.masses.inverse_h),
-               f + intramolecular_force(shape_of(s), q.flexible));
+  return over_masses(q.masses, f + intramolecular_force(shape_of(s), q.flexible));
 }
 
 /// end_step() of rigid and penalised, or of flexible molecules. The choice is made at compile time:
 /// GPU kernels for one kind would otherwise need the registers of both.
-template <bool kFlexible, class S, class M, class T = number_t<M>>
-TARN_HD mask_t<T> end_step_of(const StepNumbers<S>& q, End end, const Triple<number_t<M>>& f,
+template <bool kFlexible, class S, class... I, class M, class T = number_t<M>>
+TARN_HD mask_t<T> end_step_of(const StepNumbers<S, I...>& q, End end, const Triple<number_t<M>>& f,
                               M& s) {
   if constexpr (kFlexible) {
     s.a = flexible_step_acceleration(q, end, f, s);
@@ -156,8 +160,8 @@ TARN_HD mask_t<T> end_step_of(const StepNumbers<S>& q, End end, const Triple<num
 struct NoPresolve {};
 /// The part of end_step() that does not depend on the velocities. Callers can overlap its latency
 /// with other work.
-template <End kEnd, class S, class M>
-TARN_HD auto presolve(const StepNumbers<S>& q, const Triple<number_t<M>>& f, const M& s) {
+template <End kEnd, class S, class... I, class M>
+TARN_HD auto presolve(const StepNumbers<S, I...>& q, const Triple<number_t<M>>& f, const M& s) {
   if constexpr (kEnd == End::gauss_newton) {
     return zss_solve(s, f, q.bonds, q.masses, q.zss);
   } else if constexpr (is_flexible(kEnd)) {
@@ -167,8 +171,8 @@ TARN_HD auto presolve(const StepNumbers<S>& q, const Triple<number_t<M>>& f, con
   }
 }
 /// end_step() with the result of presolve().
-template <End kEnd, class S, class M, class Presolved, class T = number_t<M>>
-TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f,
+template <End kEnd, class S, class... I, class M, class Presolved, class T = number_t<M>>
+TARN_HD mask_t<T> end_step(const StepNumbers<S, I...>& q, const Triple<number_t<M>>& f,
                            const Presolved& presolved, M& s) {
   if constexpr (kEnd == End::gauss_newton) {
     zss_end(s, f, presolved, T(q.h), q.masses);
@@ -192,9 +196,10 @@ TARN_HD mask_t<T> is_too_fast(const Triple<T>& v, double largest_speed2 = kLarge
 
 /// The noise after the step (GLA).
 /// @param tally see thermostat_penalised
-template <class S, class M, class Tally = NoTally>
-TARN_HD void thermostat_step(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
-                             const number_t<M>& kick_scale, M& s, const Tally& tally = {}) {
+template <class S, class... I, class M, class Tally = NoTally>
+TARN_HD void thermostat_step(const StepNumbers<S, I...>& q, Move move,
+                             const Triple<number_t<M>>& xi, const number_t<M>& kick_scale, M& s,
+                             const Tally& tally = {}) {
   if (move == Move::settle) {
     thermostat_rigid(s, xi, q.ou, kick_scale, by_settle(q), tally);
   } else if (is_constrained(move)) {

@@ -24,8 +24,8 @@ struct NoTally {
 /// O for penalised bonds.
 /// @param kick_scale see ou_step
 /// @param tally called with the velocities before and after O
-template <class M, class S, class Tally = NoTally>
-TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+template <class M, class Ou, class Tally = NoTally>
+TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const Ou& p,
                                   const number_t<M>& kick_scale, const Tally& tally = {}) {
   const Triple<number_t<M>> before = s.v;
   s.v = ou_step(before, xi, p, kick_scale);
@@ -37,17 +37,17 @@ TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuP
 /// linear. Velocities are projected before O only if the friction differs between the atoms, since
 /// O would otherwise convert the bond part to other motion. The tally receives projected
 /// velocities.
-template <class M, class S, class Constrain, class Tally = NoTally>
-TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+template <class M, class Ou, class Constrain, class Tally = NoTally>
+TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const Ou& p,
                               const number_t<M>& kick_scale, const Constrain& constrain,
                               const Tally& tally = {}) {
   if constexpr (std::is_same_v<Tally, NoTally>) {
-    if (p.decay_o != p.decay_h) s.v = project(constrain, jacobi_vectors(s), s.v);
+    if (!decays_alike(p)) s.v = project(constrain, jacobi_vectors(s), s.v);
     s.v = ou_step(s.v, xi, p, kick_scale);
   } else {
     const JacobiVectors<number_t<M>> x = jacobi_vectors(s);
     const Triple<number_t<M>> before = project(constrain, x, s.v);
-    if (p.decay_o != p.decay_h) s.v = before;
+    if (!decays_alike(p)) s.v = before;
     s.v = ou_step(s.v, xi, p, kick_scale);
     tally(before, project(constrain, x, s.v));
   }
@@ -55,12 +55,12 @@ TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParam
 
 /// From the kick to the second half drift of BAOAB, penalised bonds.
 /// @return velocities right after O, from which the temperature is computed
-template <class M, class S, class Tally = NoTally>
+template <class M, class Ou, class Tally = NoTally>
 TARN_HD Triple<number_t<M>> baoab_penalised(M& s, const number_t<M>& h,
-                                            const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+                                            const Triple<number_t<M>>& xi, const Ou& p,
                                             const number_t<M>& kick_scale,
                                             const Tally& tally = {}) {
-  const number_t<M> half = number_t<M>(S(0.5)) * h;
+  const number_t<M> half = number_t<M>(scalar_t<number_t<M>>(0.5)) * h;
   kick(s, h);
   drift(s, half);
   thermostat_penalised(s, xi, p, kick_scale, tally);
@@ -75,13 +75,13 @@ struct BaoabRigid {
   Triple<T> v;                   ///< right after O, with their bond part
   ShakeResult<T> first, second;  ///< results of the two half drifts
 };
-template <class M, class S, class Constrain, class Tally = NoTally>
+template <class M, class Ou, class Constrain, class Tally = NoTally>
 TARN_HD BaoabRigid<number_t<M>> baoab_rigid(M& s, const number_t<M>& h,
-                                            const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+                                            const Triple<number_t<M>>& xi, const Ou& p,
                                             const number_t<M>& kick_scale,
                                             const Constrain& constrain, const Tally& tally = {}) {
   BaoabRigid<number_t<M>> r;
-  const number_t<M> half = number_t<M>(S(0.5)) * h;
+  const number_t<M> half = number_t<M>(scalar_t<number_t<M>>(0.5)) * h;
   kick(s, h);
   JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   r.first = constrained_drift(s, x, half, constrain);

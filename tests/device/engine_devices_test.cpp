@@ -734,8 +734,8 @@ TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
     RadialCounts counts;
     clear_radial(settings.radial, counts);
     for (std::size_t r = 0; r < rows.live(); ++r) {
-      add_radial(rows.positions_A_of(r), system.model.mass_o_Da, system.model.mass_h_Da,
-                 settings.radial, static_cast<int>(rows.replica_ids[r] % 3), counts);
+      add_radial(rows.positions_A_of(r), system, settings.radial,
+                 static_cast<int>(rows.replica_ids[r] % 3), counts);
     }
     // An atom at the border of a shell may fall on either side.
     const auto differences = [](const auto& a, const auto& b) {

@@ -25,8 +25,11 @@ class ReferenceStepper {
  public:
   ReferenceStepper(const System& system, const State& start)
       : system_(system), step_(start.step), id_(start.replica_ids.at(0)) {
-    const Masses<double> m = masses(system.model);
-    mass_ << m.o, m.o, m.o, m.h, m.h, m.h, m.h, m.h, m.h;
+    for (int k = 0; k < system.molecules; ++k) {
+      Vector9 mass;
+      for (int c = 0; c < 9; ++c) mass[c] = mass_of(system, k, c / 3);
+      mass_.push_back(mass);
+    }
     const Real half = system.model.angle_hoh_degrees * std::acos(Real(-1)) / 360;
     const Real oh = system.model.r_oh_A, hh = 2 * oh * std::sin(half);
     squares_ << oh * oh, oh * oh, hh * hh;
@@ -44,15 +47,15 @@ class ReferenceStepper {
     for (std::size_t k = 0; k < x_.size(); ++k) {
       v_[k] += h / 2 * a_[k];
       if (system_.integrator.scheme == Scheme::newmark_one_step) {
-        x_[k] += matrix(x_[k]).llt().solve(Vector9(h * mass_.cwiseProduct(v_[k])));
+        x_[k] += matrix(k, x_[k]).llt().solve(Vector9(h * mass_[k].cwiseProduct(v_[k])));
       } else if (baoab) {
-        if (rigid()) v_[k] = tangent(x_[k], v_[k]);
+        if (rigid()) v_[k] = tangent(k, x_[k], v_[k]);
         drift(k, h / 2);
-        if (rigid()) v_[k] = tangent(x_[k], v_[k]);
+        if (rigid()) v_[k] = tangent(k, x_[k], v_[k]);
         add_noise(k);
         hot_[k] = v_[k];
         drift(k, h / 2);
-        if (rigid()) v_[k] = tangent(x_[k], v_[k]);
+        if (rigid()) v_[k] = tangent(k, x_[k], v_[k]);
       } else {
         drift(k, h);
       }
@@ -60,7 +63,7 @@ class ReferenceStepper {
     a_ = accelerations();
     for (std::size_t k = 0; k < x_.size(); ++k) {
       v_[k] += h / 2 * a_[k];
-      if (rigid()) v_[k] = tangent(x_[k], v_[k]);
+      if (rigid()) v_[k] = tangent(k, x_[k], v_[k]);
       if (system_.thermostat.kind == Thermostat::gla) add_noise(k);
       if (!baoab) hot_[k] = v_[k];
     }
@@ -73,7 +76,9 @@ class ReferenceStepper {
   /// noise.
   Real temperature_K() const {
     Real twice_kinetic = 0;
-    for (const Vector9& v : hot_) twice_kinetic += v.dot(mass_.cwiseProduct(v));
+    for (std::size_t k = 0; k < hot_.size(); ++k) {
+      twice_kinetic += hot_[k].dot(mass_[k].cwiseProduct(hot_[k]));
+    }
     return twice_kinetic / (static_cast<Real>(hot_.size()) * (rigid() ? 6 : 9) *
                             Real(units::boltzmann_kcal_per_mol_K));
   }
@@ -92,7 +97,7 @@ class ReferenceStepper {
     const Vector9 x_old = x_[k];
     x_[k] += h * v_[k];
     if (!rigid()) return;
-    const Vector9 x = constrained(x_old, x_[k]);
+    const Vector9 x = constrained(k, x_old, x_[k]);
     v_[k] += (x - x_[k]) / h;
     x_[k] = x;
   }
@@ -101,7 +106,7 @@ class ReferenceStepper {
   }
   Vector3 constraint(const Vector9& x) const { return dense_constraint(x, squares_); }
   /// M^-1 J^T y.
-  Vector9 by_mass(const Vector9& f) const { return f.cwiseQuotient(mass_); }
+  Vector9 by_mass(std::size_t k, const Vector9& f) const { return f.cwiseQuotient(mass_[k]); }
 
   /// The a of (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g; for infinite omega the a with
   /// J a = -g/(b h^2) and M a - F0 in the range of J^T. M^-1 F0 for rigid bonds.
@@ -117,18 +122,19 @@ class ReferenceStepper {
       const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k);
       if (system_.model.is_flexible()) {
         const FlexibleReference molecule(system_.model, x_[k]);
-        a[k] = i.scheme == Scheme::verlet ? by_mass(f + molecule.force())
-                                          : molecule.acceleration(system_.model, mass_, bh2(), f);
+        a[k] = i.scheme == Scheme::verlet
+                   ? by_mass(k, f + molecule.force())
+                   : molecule.acceleration(system_.model, mass_[k], bh2(), f);
         continue;
       }
       const Matrix39 j = dense_jacobian(x_[k]);
       if (rigid()) {
-        a[k] = by_mass(f);
+        a[k] = by_mass(k, f);
       } else if (i.scheme == Scheme::verlet || i.scheme == Scheme::newmark_one_step) {
-        a[k] = by_mass(f - Real(i.omega) * i.omega * j.transpose() * constraint(x_[k]));
+        a[k] = by_mass(k, f - Real(i.omega) * i.omega * j.transpose() * constraint(x_[k]));
       } else if (std::isinf(i.omega)) {
         Eigen::Matrix<Real, 12, 12> saddle = Eigen::Matrix<Real, 12, 12>::Zero();
-        saddle.topLeftCorner<9, 9>() = mass_.asDiagonal();
+        saddle.topLeftCorner<9, 9>() = mass_[k].asDiagonal();
         saddle.topRightCorner<9, 3>() = j.transpose();
         saddle.bottomLeftCorner<3, 9>() = j;
         Eigen::Matrix<Real, 12, 1> right;
@@ -136,7 +142,7 @@ class ReferenceStepper {
         a[k] = saddle.fullPivLu().solve(right).head<9>();
       } else {
         const Real w2 = Real(i.omega) * i.omega;
-        a[k] = matrix(x_[k]).llt().solve(f - w2 * j.transpose() * constraint(x_[k]));
+        a[k] = matrix(k, x_[k]).llt().solve(f - w2 * j.transpose() * constraint(x_[k]));
       }
     }
     return a;
@@ -154,11 +160,11 @@ class ReferenceStepper {
     return Real(i.beta) * i.timestep_akma * i.timestep_akma;
   }
   /// M + b h^2 times the Hessian of the penalty of one molecule.
-  Matrix9 matrix(const Vector9& x) const {
+  Matrix9 matrix(std::size_t k, const Vector9& x) const {
     const IntegratorSpec& i = system_.integrator;
     const Real bh2w2 = bh2() * i.omega * i.omega;
     const Matrix39 j = dense_jacobian(x);
-    Matrix9 m = Matrix9(mass_.asDiagonal()) + bh2w2 * j.transpose() * j;
+    Matrix9 m = Matrix9(mass_[k].asDiagonal()) + bh2w2 * j.transpose() * j;
     if (i.hessian != Hessian::gauss_newton) m += bh2w2 * curvature(constraint(x));
     return m;
   }
@@ -176,7 +182,7 @@ class ReferenceStepper {
       change = 0;
       for (std::size_t k = 0; k < q.size(); ++k) {
         const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k) + penalty_force(q[k]);
-        const Vector9 d = matrix(q[k]).llt().solve(f - mass_.cwiseProduct(a[k]));
+        const Vector9 d = matrix(k, q[k]).llt().solve(f - mass_[k].cwiseProduct(a[k]));
         a[k] += d;
         change = std::max(change, bh2() * d.norm());
       }
@@ -208,7 +214,7 @@ class ReferenceStepper {
     if (i.hessian == Hessian::molecule) all.setZero();
     for (Eigen::Index k = 0; k < n; ++k) {
       const auto m = static_cast<std::size_t>(k);
-      all.block<9, 9>(9 * k, 9 * k) = bh2() * hessian.block<9, 9>(9 * k, 9 * k) + matrix(x_[m]);
+      all.block<9, 9>(9 * k, 9 * k) = bh2() * hessian.block<9, 9>(9 * k, 9 * k) + matrix(m, x_[m]);
       right.segment<9>(9 * k) =
           Eigen::Map<const Vector9>(forces.data() + 9 * k) + penalty_force(x_[m]);
     }
@@ -237,11 +243,11 @@ class ReferenceStepper {
   void add_wall(const std::vector<Vector9>& positions, std::vector<Real>& forces) const {
     const ConfinementSpec& wall = system_.confinement;
     if (wall.stiffness_kcal_per_mol_A2 == 0.0) return;
-    const Real molecule = mass_[0] + mass_[3] + mass_[6];
-    const Real total = molecule * static_cast<Real>(positions.size());
+    Real total = 0;
+    for (const Vector9& mass : mass_) total += mass.sum() / 3;
     Vector3 centre = Vector3::Zero(), net = Vector3::Zero();
-    for (const Vector9& x : positions) {
-      for (int a = 0; a < 9; a += 3) centre += mass_[a] / total * x.segment<3>(a);
+    for (std::size_t k = 0; k < positions.size(); ++k) {
+      for (int a = 0; a < 9; a += 3) centre += mass_[k][a] / total * positions[k].segment<3>(a);
     }
     for (std::size_t k = 0; k < positions.size(); ++k) {
       const Vector3 r = positions[k].segment<3>(0) - centre;
@@ -253,29 +259,29 @@ class ReferenceStepper {
     }
     for (std::size_t k = 0; k < forces.size(); ++k) {
       const auto c = static_cast<Eigen::Index>(k % 9);
-      forces[k] -= mass_[c] / total * net[c % 3];
+      forces[k] -= mass_[k / 9][c] / total * net[c % 3];
     }
   }
   /// x_free + M^-1 J(x_old)^T mu with g = 0, by Newton's method.
-  Vector9 constrained(const Vector9& x_old, const Vector9& x_free) const {
+  Vector9 constrained(std::size_t k, const Vector9& x_old, const Vector9& x_free) const {
     const Matrix39 j = dense_jacobian(x_old);
     Vector9 x = x_free;
     for (int i = 0; i < 30; ++i) {
       Eigen::Matrix<Real, 9, 3> directions = j.transpose();
-      for (int c = 0; c < 3; ++c) directions.col(c) = by_mass(directions.col(c));
+      for (int c = 0; c < 3; ++c) directions.col(c) = by_mass(k, directions.col(c));
       const Matrix3 slope = dense_jacobian(x) * directions;
       x -= directions * slope.fullPivLu().solve(constraint(x));
     }
     return x;
   }
-  Vector9 tangent(const Vector9& x, const Vector9& v) const {
+  Vector9 tangent(std::size_t k, const Vector9& x, const Vector9& v) const {
     const Matrix39 j = dense_jacobian(x);
-    const Matrix3 s = j * mass_.cwiseInverse().asDiagonal() * j.transpose();
-    return v - by_mass(j.transpose() * s.fullPivLu().solve(j * v));
+    const Matrix3 s = j * mass_[k].cwiseInverse().asDiagonal() * j.transpose();
+    return v - by_mass(k, j.transpose() * s.fullPivLu().solve(j * v));
   }
   void add_noise(std::size_t k) {
     const ThermostatSpec& t = system_.thermostat;
-    if (rigid()) v_[k] = tangent(x_[k], v_[k]);
+    if (rigid()) v_[k] = tangent(k, x_[k], v_[k]);
     const Real temperature =
         t.temperatures_K.empty()
             ? t.temperature_K
@@ -284,18 +290,21 @@ class ReferenceStepper {
         molecule_normals(system_.seed, static_cast<std::uint64_t>(id_), k,
                          static_cast<std::uint64_t>(step_), NoiseStream::thermostat);
     for (int c = 0; c < 9; ++c) {
-      const Real rate = c < 3 ? t.friction_oxygen_per_akma : t.friction_hydrogen_per_akma;
+      Real rate = c < 3 ? t.friction_oxygen_per_akma : t.friction_hydrogen_per_akma;
+      if (t.friction_oxygen_per_akma != t.friction_hydrogen_per_akma) {
+        rate *= system_.model.mass_Da(c / 3) / mass_[k][c];  // a friction per mass
+      }
       const Real decay = std::exp(-rate * Real(system_.integrator.timestep_akma));
       const Real kT = Real(units::boltzmann_kcal_per_mol_K) * temperature;
-      v_[k][c] = decay * v_[k][c] + std::sqrt(kT / mass_[c] * (1 - decay * decay)) * z.xi[c];
+      v_[k][c] = decay * v_[k][c] + std::sqrt(kT / mass_[k][c] * (1 - decay * decay)) * z.xi[c];
     }
-    if (rigid()) v_[k] = tangent(x_[k], v_[k]);
+    if (rigid()) v_[k] = tangent(k, x_[k], v_[k]);
   }
 
   System system_;
   std::int64_t step_;
   std::int64_t id_;
-  Vector9 mass_;
+  std::vector<Vector9> mass_;
   Vector3 squares_;
   std::vector<Vector9> x_, v_, a_, hot_;
 };
@@ -368,6 +377,8 @@ std::vector<EngineCase> accuracy_cases() {
   cases.push_back({"one_step_full", Bath::none});
   return cases;
 }
+INSTANTIATE_TEST_SUITE_P(Isotopes, EngineAccuracy, ::testing::ValuesIn(isotope_cases()),
+                         EngineCaseName());
 INSTANTIATE_TEST_SUITE_P(All, EngineAccuracy, ::testing::ValuesIn(accuracy_cases()),
                          EngineCaseName());
 

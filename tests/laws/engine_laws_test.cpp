@@ -28,7 +28,7 @@ class EngineLaws : public ::testing::TestWithParam<EngineCase> {
   /// Calls body(N) for each size, model, precision and instruction set.
   void for_variants(const std::vector<int>& sizes, const std::function<void(int)>& body) {
     for (const WaterModel& model : {tip3p(), tip4p()}) {
-      for (Precision precision : precisions_of(GetParam().scheme)) {
+      for (Precision precision : precisions_of(GetParam())) {
         for (const std::string& set : different_instruction_sets()) {
           for (int n : sizes) {
             // The other instruction sets run the same code: half of the combinations suffice,
@@ -180,7 +180,7 @@ TEST_P(EngineLaws, TheNumberOfThreadsChangesNothingInALargeCluster) {
   constexpr int kMolecules = 1000;
   const std::vector<int> sizes = sizes_for(GetParam().scheme, {kMolecules});
   if (sizes.empty() || kMolecules > most_molecules(GetParam().scheme)) return;
-  for (Precision precision : precisions_of(GetParam().scheme)) {
+  for (Precision precision : precisions_of(GetParam())) {
     SCOPED_TRACE(name_of(precision));
     variant_ = {tip3p(), precision, cpu_instruction_sets().front()};
     const State start = start_state(system(kMolecules), {3});
@@ -247,6 +247,8 @@ TEST_P(EngineLaws, ComparisonsDetectASingleBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EngineLaws, ::testing::ValuesIn(engine_cases()), EngineCaseName());
+INSTANTIATE_TEST_SUITE_P(Isotopes, EngineLaws, ::testing::ValuesIn(isotope_cases()),
+                         EngineCaseName());
 
 }  // namespace
 }  // namespace tarn

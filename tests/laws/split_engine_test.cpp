@@ -19,6 +19,8 @@ using namespace test;
 
 class SplitEngines : public ::testing::TestWithParam<EngineCase> {};
 INSTANTIATE_TEST_SUITE_P(Laws, SplitEngines, ::testing::ValuesIn(engine_cases()), EngineCaseName());
+INSTANTIATE_TEST_SUITE_P(Isotopes, SplitEngines, ::testing::ValuesIn(isotope_cases()),
+                         EngineCaseName());
 
 TEST_P(SplitEngines, GiveTheSameBits) {
   for (const int n : {2, 7}) {

@@ -156,6 +156,25 @@ def test_masses_of_modes():
         tarn.minimise(water, masses=(15.9994, 2.014), model="tip3p")
 
 
+def test_isotopes_of_modes_and_decks():
+    water = tarn.minimise(tarn.random_cluster(2, model="qtip4pf"), model="qtip4pf").positions_A
+    masses = {"O": 15.99491461926, "H": 2.01410177784}
+    expected = tarn.normal_modes(water, model="qtip4pf", masses=masses).wavenumbers_per_cm
+    for isotopes in (["D2O", "D2O"], {"D2O": 2}):
+        modes = tarn.normal_modes(water, model="qtip4pf", isotopes=isotopes)
+        assert modes.wavenumbers_per_cm == pytest.approx(expected, abs=1e-6)
+    for isotopes in (["D2O"], {"D2O": 3}, ["D2O", "D3O"], {"D2O": 0}):
+        with pytest.raises(tarn.InputError, match="isotopes"):
+            tarn.normal_modes(water, model="qtip4pf", isotopes=isotopes)
+    with pytest.raises(tarn.InputError, match="exclude"):
+        tarn.normal_modes(water, model="qtip4pf", isotopes=["D2O", "D2O"], masses=masses)
+    system = {"model": "qtip4pf", "molecules": 2, "isotopes": {"HDO": 1}}
+    bath = {"temperature_K": 100, "friction_per_ps": 5}
+    deck = {"system": system, "thermostat": bath, "path_integral": {"beads": 2}, "run": {"steps": 2}}
+    run = tarn.run({**deck, "observe": {"path_integral": {"every": 1}}}, out="out")
+    assert "kinetic_d_meV" in run.table("path_integral").columns
+
+
 def test_calculators_keep_their_file():
     pytest.importorskip("ase")
     from tarn.ase import TarnCalculator

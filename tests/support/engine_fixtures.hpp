@@ -8,6 +8,7 @@
 #include "plain_water.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/minimise.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "water_fixtures.hpp"
 
 /// @file
@@ -23,10 +24,11 @@ enum class Bath { none, gla, gla_per_mass, baoab, baoab_per_mass };
 struct EngineCase {
   std::string scheme;
   Bath bath = Bath::none;
+  bool isotopes = false;
 
   std::string name() const {
     constexpr const char* baths[] = {"none", "gla", "gla_per_mass", "baoab", "baoab_per_mass"};
-    return scheme + "_" + baths[static_cast<int>(bath)];
+    return scheme + "_" + baths[static_cast<int>(bath)] + (isotopes ? "_isotopes" : "");
   }
   friend std::ostream& operator<<(std::ostream& out, const EngineCase& c) {
     return out << c.name();
@@ -98,6 +100,20 @@ inline std::vector<EngineCase> engine_cases() {
   return cases;
 }
 
+/// Each scheme once with isotopes, and each thermostat with rigid and with penalised bonds.
+inline std::vector<EngineCase> isotope_cases() {
+  std::vector<EngineCase> cases;
+  for (const auto* names : {&kSchemeNames, &kFlexibleSchemeNames}) {
+    for (const std::string& scheme : *names) cases.push_back({scheme, Bath::gla_per_mass, true});
+  }
+  for (const char* scheme : {"settle", "zss_structured"}) {
+    for (const Bath bath : {Bath::none, Bath::gla, Bath::baoab, Bath::baoab_per_mass}) {
+      cases.push_back({scheme, bath, true});
+    }
+  }
+  return cases;
+}
+
 struct EngineCaseName {
   std::string operator()(const ::testing::TestParamInfo<EngineCase>& info) const {
     return info.param.name();
@@ -149,6 +165,12 @@ inline std::vector<Precision> precisions_of(const std::string& scheme) {
   return all;
 }
 
+inline std::vector<Precision> precisions_of(const EngineCase& c) {
+  std::vector<Precision> all = precisions_of(c.scheme);
+  if (c.isotopes) std::erase(all, Precision::single);
+  return all;
+}
+
 /// Friction of 0.25 per akma unit (5/ps) for all atoms, or for the hydrogens and by mass.
 inline ThermostatSpec thermostat(Bath bath, double temperature_K, double rate_per_akma = 0.25) {
   ThermostatSpec t;
@@ -162,6 +184,20 @@ inline ThermostatSpec thermostat(Bath bath, double temperature_K, double rate_pe
     t.friction_oxygen_per_akma *= units::mass_hydrogen_Da / units::mass_oxygen_Da;
   }
   return t;
+}
+
+/// Molecules of all isotopes by turns; a single one is HDO.
+inline std::vector<std::array<double, 3>> mixed_isotopes(int molecules) {
+  std::vector<std::array<double, 3>> all;
+  for (int k = 0; k < molecules; ++k) {
+    constexpr const char* names[] = {"HDO", "D2O18", "H2O", "DTO17", "HTO", "T2O", "HDO18"};
+    all.push_back(*isotope_masses_Da(names[k % 7]));
+  }
+  return all;
+}
+inline double mass_of(const System& s, int molecule, int atom) {
+  return ClusterMasses(s).atom_Da(static_cast<std::size_t>(molecule),
+                                  static_cast<std::size_t>(atom));
 }
 
 /// The cases with friction by mass also have the other features of a system: a wall with some
@@ -179,6 +215,7 @@ inline System make_system(const EngineCase& c, const WaterModel& model, int mole
   }
   s.seed = 20;
   s.precision = precision;
+  if (c.isotopes) s.atom_masses_Da = mixed_isotopes(molecules);
   return s;
 }
 

@@ -80,7 +80,9 @@ class PlainRing {
     return system_.thermostat.kind == Thermostat::none ? system_.path_integral.temperature_K
                                                        : system_.thermostat.temperature_K;
   }
-  double mass(std::size_t c) const { return system_.model.mass_Da(static_cast<int>(c % 9 / 3)); }
+  double mass(std::size_t c) const {
+    return mass_of(system_, static_cast<int>(c / 9), static_cast<int>(c % 9 / 3));
+  }
   void kick() {
     for (std::size_t k = 0; k < q_.size(); ++k) {
       for (std::size_t c = 0; c < q_[k].size(); ++c) {
@@ -110,13 +112,17 @@ class PlainRing {
         const MoleculeNormals xi = molecule_normals(
             system_.seed, 3, k * n + m, static_cast<std::uint64_t>(step_), NoiseStream::thermostat);
         for (std::size_t c = 0; c < 9; ++c) {
-          const double rate = k > 0   ? 2.0 * omega
-                              : c < 3 ? system_.thermostat.friction_oxygen_per_akma
-                                      : system_.thermostat.friction_hydrogen_per_akma;
+          const ThermostatSpec& t = system_.thermostat;
+          double rate = k > 0   ? 2.0 * omega
+                        : c < 3 ? t.friction_oxygen_per_akma
+                                : t.friction_hydrogen_per_akma;
+          if (k == 0 && t.friction_oxygen_per_akma != t.friction_hydrogen_per_akma) {
+            rate *= system_.model.mass_Da(static_cast<int>(c / 3)) / mass(9 * m + c);
+          }
           const double decay = std::exp(-rate * system_.integrator.timestep_akma);
           const double kT = units::boltzmann_kcal_per_mol_K * temperature_K() * p;
           double& v = v_[k][9 * m + c];
-          v = decay * v + std::sqrt(kT / mass(c) * (1.0 - decay * decay)) * xi.xi[c];
+          v = decay * v + std::sqrt(kT / mass(9 * m + c) * (1.0 - decay * decay)) * xi.xi[c];
         }
       }
     }

@@ -15,7 +15,7 @@ constexpr double kMassO_Da = 15.9994, kMassH_Da = 1.008;
 constexpr double kHalfAngle = 0.5 * 104.52 * units::pi / 180.0;
 
 TimeCorrelation correlation_of(std::size_t molecules, std::size_t longest) {
-  return {molecules, kMassO_Da, kMassH_Da, longest};
+  return {molecules, WaterModel{}, longest};
 }
 double mean(const CorrelationWindow& window, Correlation c, std::size_t lag) {
   return window.sums[c][lag] / window.count(c);

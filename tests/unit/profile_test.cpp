@@ -13,8 +13,6 @@ namespace {
 
 using namespace test;
 
-constexpr double kO = 15.9994, kH = 1.008;
-
 template <class T>
 T sum(const std::vector<T>& values) {
   return std::accumulate(values.begin(), values.end(), T{0});
@@ -25,7 +23,7 @@ RadialCounts counts_of(const std::vector<double>& x, double r_max_A, int bins) {
   const RadialRequest request{r_max_A, bins, 1};
   RadialCounts counts;
   clear_radial(request, counts);
-  add_radial(x, kO, kH, request, 0, counts);
+  add_radial(x, WaterModel{}, request, 0, counts);
   return counts;
 }
 using Counts = std::vector<std::int64_t>;
@@ -122,7 +120,7 @@ class ProfileObserverTest : public ::testing::Test {
     clear_radial(settings.radial, f.radial_counts);
     for (const Pair& pair : replicas) {
       f.replica_ids.push_back(pair.id);
-      add_radial(line(pair.x, pair.out), model_.mass_o_Da, model_.mass_h_Da, settings.radial,
+      add_radial(line(pair.x, pair.out), model_, settings.radial,
                  static_cast<int>(pair.id % settings.radial.groups), f.radial_counts);
     }
     profile.observe(f);

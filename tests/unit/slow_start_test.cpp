@@ -180,7 +180,7 @@ Cluster seven(double omega, From from) {
 
 SlowManifoldStart project(double omega, Cluster& c) {
   ForceField force_field(tip3p(), 7);
-  return start::project_onto_slow_manifold(force_field, omega, c.x, c.v);
+  return start::project_onto_slow_manifold(force_field, tip3p(), omega, c.x, c.v);
 }
 
 /// Clusters whose start is projected.

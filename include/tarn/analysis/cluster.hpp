@@ -26,7 +26,7 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A);
 /// @param positions_A [molecule][9], atoms O H H
 /// @param dipole_charge_e WaterModel::dipole_charge_e()
 ClusterMeasures cluster_measures(std::span<const double> positions_A, double dipole_charge_e,
-                                 const Masses<double>& masses);
+                                 const ClusterMasses& masses);
 
 /// Shape and bonding of one cluster, equation (39).
 struct ClusterShape {

@@ -42,14 +42,16 @@ struct RingMeasures {
   double primitive_kcal_per_mol = 0.0;  ///< total energy, primitive estimator
   double virial_kcal_per_mol = 0.0;     ///< total energy, centroid-virial estimator
   double kinetic_o_kcal_per_mol = 0.0;  ///< per oxygen, centroid virial
-  double kinetic_h_kcal_per_mol = 0.0;  ///< per hydrogen
+  double kinetic_h_kcal_per_mol = 0.0;  ///< per hydrogen; with isotopes, per protium
   double potential_kcal_per_mol = 0.0;  ///< between molecules, mean over the beads
   double intramolecular_kcal_per_mol = 0.0;
   double spring_kcal_per_mol = 0.0;  ///< of the ring polymer's Hamiltonian
   double gyration2_o_A2 = 0.0;       ///< squared radius of gyration of an oxygen's ring
   double gyration2_h_A2 = 0.0;
-  double centroid_K = 0.0;  ///< kinetic temperature of the centroids
-  double internal_K = 0.0;  ///< of the other modes; 0 for one bead
+  double centroid_K = 0.0;              ///< kinetic temperature of the centroids
+  double internal_K = 0.0;              ///< of the other modes; 0 for one bead
+  double kinetic_d_kcal_per_mol = 0.0;  ///< with isotopes: per deuterium, and per tritium
+  double kinetic_t_kcal_per_mol = 0.0;
 };
 
 /// Conserved quantities of one replica at one step. Momenta are those of the scheme's own x and v;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tarn/core/host_device.hpp"
 #include "tarn/system.hpp"
 
 /// @file
@@ -14,6 +15,24 @@ struct Masses {
   S o, h, inverse_o, inverse_h;
   S fraction_h;  ///< mass of a hydrogen over that of the molecule
   S w;           ///< inverse mass of s over that of d (see JacobiVectors)
+
+  TARN_HD const S& h1() const { return h; }
+  TARN_HD const S& h2() const { return h; }
+  TARN_HD const S& inverse_h1() const { return inverse_h; }
+  TARN_HD const S& inverse_h2() const { return inverse_h; }
+};
+
+/// Masses of a molecule of isotopes, whose hydrogens may differ. T is a number, or a pack of
+/// molecules.
+template <class T>
+struct AtomMasses {
+  T o, first, second, inverse_o, inverse_first, inverse_second;
+  T inverse_all;  ///< of the mass of the molecule
+
+  TARN_HD const T& h1() const { return first; }
+  TARN_HD const T& h2() const { return second; }
+  TARN_HD const T& inverse_h1() const { return inverse_first; }
+  TARN_HD const T& inverse_h2() const { return inverse_second; }
 };
 
 /// Squared reference lengths [A^2].
@@ -71,6 +90,13 @@ struct OuParameters {
   S kick_o, kick_h;  ///< [A/akma]
 };
 
+/// The same for a molecule of isotopes.
+template <class T>
+struct AtomOuParameters {
+  T decay_o, decay_h1, decay_h2;
+  T kick_o, kick_h1, kick_h2;
+};
+
 /// A wall that acts on oxygens beyond a radius R from the centre of mass of the cluster:
 /// V = K/2 max(0, r - R)^2, equation (24). The centre moves with the molecules, so that the cluster
 /// takes the recoil: the sum of the wall's forces is subtracted from all atoms, in proportion to
@@ -110,6 +136,49 @@ inline Masses<double> masses(const WaterModel& model) {
           model.mass_h_Da / model.molecule_mass_Da(),
           model.molecule_mass_Da() / model.mass_o_Da};
 }
+
+inline AtomMasses<double> atom_masses(const std::array<double, 3>& m) {
+  return {m[0], m[1], m[2], 1.0 / m[0], 1.0 / m[1], 1.0 / m[2], 1.0 / (m[0] + (m[1] + m[2]))};
+}
+
+/// Masses of the molecules of a cluster.
+struct ClusterMasses {
+  ClusterMasses(const WaterModel& water) : model(masses(water)) {}
+  ClusterMasses(const System& system) : ClusterMasses(system.model, system.atom_masses_Da) {}
+  /// @param atom_masses_Da see System
+  ClusterMasses(const WaterModel& water, const std::vector<std::array<double, 3>>& atom_masses_Da)
+      : model(masses(water)) {
+    for (const auto& m : atom_masses_Da) isotopes.push_back(atom_masses(m));
+  }
+  /// op(Masses) or op(AtomMasses) of a molecule; numbers beyond the cluster are those of replicas.
+  template <class Op>
+  auto of(std::size_t molecule, const Op& op) const {
+    return isotopes.empty() ? op(model) : op(isotopes[molecule % isotopes.size()]);
+  }
+  double molecule_Da(std::size_t molecule) const {
+    return of(molecule, [](const auto& m) { return m.o + (m.h1() + m.h2()); });
+  }
+  double atom_Da(std::size_t molecule, std::size_t atom) const {
+    return of(molecule, [&](const auto& m) {
+      return atom == 0 ? m.o : atom == 1 ? m.h1() : m.h2();
+    });
+  }
+  /// Of the first `molecules`.
+  double cluster_Da(std::size_t molecules) const {
+    if (isotopes.empty()) return static_cast<double>(molecules) * molecule_Da(0);
+    double sum = 0.0;
+    for (std::size_t m = 0; m < molecules; ++m) sum += molecule_Da(m);
+    return sum;
+  }
+  /// Mass of a molecule over that of all.
+  double share(std::size_t molecule, std::size_t molecules) const {
+    if (isotopes.empty()) return 1.0 / static_cast<double>(molecules);
+    return molecule_Da(molecule) / cluster_Da(molecules);
+  }
+
+  Masses<double> model;
+  std::vector<AtomMasses<double>> isotopes;  ///< empty: all molecules have the masses of the model
+};
 
 inline BondReference<double> bond_reference(const WaterModel& model) {
   const std::array<double, 3> r2 = model.squared_lengths_A2();
@@ -152,17 +221,34 @@ inline SettleParameters<double> settle_parameters(const WaterModel& model) {
   return {1.0 / l_s, 1.0 / l_d, l_s / l_d, l_d / l_s, s2 / turn, wd2 / turn, 1.0 / turn};
 }
 
+/// The kick of O for an atom: sqrt(kT/m (1 - exp(-2 rate h))), without cancellation.
+inline double ou_kick(const ThermostatSpec& t, double rate, double mass, double timestep_akma) {
+  const double kT = units::boltzmann_kcal_per_mol_K * t.temperature_K;
+  return __builtin_sqrt(kT / mass * -__builtin_expm1(-2.0 * rate * timestep_akma));
+}
 inline OuParameters<double> ou_parameters(const WaterModel& model, const ThermostatSpec& t,
                                           double timestep_akma) {
-  const double kT = units::boltzmann_kcal_per_mol_K * t.temperature_K;
-  const auto kick = [&](double rate, double mass) {
-    // 1 - exp(-2 rate h) without cancellation.
-    return __builtin_sqrt(kT / mass * -__builtin_expm1(-2.0 * rate * timestep_akma));
-  };
+  const auto kick = [&](double rate, double mass) { return ou_kick(t, rate, mass, timestep_akma); };
   return {__builtin_exp(-t.friction_oxygen_per_akma * timestep_akma),
           __builtin_exp(-t.friction_hydrogen_per_akma * timestep_akma),
           kick(t.friction_oxygen_per_akma, model.mass_o_Da),
           kick(t.friction_hydrogen_per_akma, model.mass_h_Da)};
+}
+/// The same for a molecule of isotopes. Rates of O and H that differ are those of a friction per
+/// mass.
+inline AtomOuParameters<double> ou_parameters(const WaterModel& model,
+                                              const std::array<double, 3>& masses_Da,
+                                              const ThermostatSpec& t, double timestep_akma) {
+  const bool per_mass = t.friction_oxygen_per_akma != t.friction_hydrogen_per_akma;
+  double decay[3], kick[3];
+  for (int atom = 0; atom < 3; ++atom) {
+    const double mass = masses_Da[static_cast<std::size_t>(atom)];
+    double rate = atom == 0 ? t.friction_oxygen_per_akma : t.friction_hydrogen_per_akma;
+    if (per_mass) rate *= model.mass_Da(atom) / mass;
+    decay[atom] = __builtin_exp(-rate * timestep_akma);
+    kick[atom] = ou_kick(t, rate, mass, timestep_akma);
+  }
+  return {decay[0], decay[1], decay[2], kick[0], kick[1], kick[2]};
 }
 
 }  // namespace tarn

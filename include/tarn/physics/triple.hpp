@@ -33,10 +33,33 @@ template <class T>
 TARN_HD Triple<T> scale(const T& s_o, const T& s_h, const Triple<T>& a) {
   return {s_o * a.o, s_h * a.h1, s_h * a.h2};
 }
+/// M^-1 a and M a. @param m Masses or AtomMasses
+template <class T, class M>
+TARN_HD Triple<T> over_masses(const M& m, const Triple<T>& a) {
+  return {T(m.inverse_o) * a.o, T(m.inverse_h1()) * a.h1, T(m.inverse_h2()) * a.h2};
+}
+template <class T, class M>
+TARN_HD Triple<T> times_masses(const M& m, const Triple<T>& a) {
+  return {T(m.o) * a.o, T(m.h1()) * a.h1, T(m.h2()) * a.h2};
+}
 /// Weighted square sum: s_o |o|^2 + s_h (|h1|^2 + |h2|^2).
 template <class T>
 TARN_HD T weighted_norm2(const T& s_o, const T& s_h, const Triple<T>& a) {
   return fma(s_o, norm2(a.o), s_h * (norm2(a.h1) + norm2(a.h2)));
+}
+/// m_H1 a + m_H2 b, numbers or vectors.
+template <class T, class V, class S>
+TARN_HD V hydrogen_sum(const Masses<S>& m, const V& a, const V& b) {
+  return T(m.h) * (a + b);
+}
+template <class T, class V, class U>
+TARN_HD V hydrogen_sum(const AtomMasses<U>& m, const V& a, const V& b) {
+  return T(m.first) * a + T(m.second) * b;
+}
+/// a.M a.
+template <class T, class M>
+TARN_HD T weighted_norm2(const M& m, const Triple<T>& a) {
+  return fma(T(m.o), norm2(a.o), hydrogen_sum<T>(m, norm2(a.h1), norm2(a.h2)));
 }
 
 /// The atoms of the molecule whose nine coordinates start at `p`.
