@@ -6,6 +6,7 @@
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
 #include "physics/bias.hpp"
+#include "physics/cluster_shape.hpp"
 #include "physics/geometry.hpp"
 #include "ring_steps.hpp"
 #include "steps/ring_measure.hpp"

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "physics/bias.hpp"
+#include "physics/cluster_shape.hpp"
 #include "physics/molecule_solve.hpp"
 #include "physics/pair_force.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "tarn/physics/triple.hpp"
 
 namespace tarn {
@@ -141,7 +143,6 @@ void Measure::record_extremes(const std::vector<double>& x, const std::vector<do
 
 void Measure::add_outside(const std::vector<double>& x, std::vector<double>& f) const {
   if (!numbers_.outside.act()) return;
-  const Masses<double>& m = numbers_.step.masses;
   const int n = system_.molecules;
   const Vec3<double> centre = centre_of_mass(x, masses_);
   Vec3<double> net{0, 0, 0};

@@ -7,6 +7,7 @@
 #include "core/parallel.hpp"
 #include "measure.hpp"
 #include "physics/bias.hpp"
+#include "physics/cluster_shape.hpp"
 #include "physics/radial.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/physics/triple.hpp"

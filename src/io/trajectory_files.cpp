@@ -110,12 +110,12 @@ class GrowingFiles final : public TrajectoryWriter {
   std::vector<AppendFile> files_;  // by replica
 };
 
-/// "model=qtip4pf potential=name beads=32 ": model and potential if they are known, and the beads
-/// in a frame of ring polymers.
-std::string system_keys(const TrajectoryInfo& info) {
+/// "model=qtip4pf potential=name beads=32 ": what is known of the system, and the beads in a frame
+/// of ring polymers.
+std::string keys_of(const TrajectoryInfo& info) {
   std::string keys;
   if (!info.model.empty()) keys += fmt::format("model={} ", info.model);
-  keys += potential_key(info.potential);
+  keys += system_keys(info.potential, info.isotopes);
   if (info.beads > 1) keys += fmt::format("beads={} ", info.beads);
   if (info.bead) keys += fmt::format("bead={} ", *info.bead);
   return keys;
@@ -131,22 +131,22 @@ std::string bath_key(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
 std::string as_xyz(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return xyz_frame(
       frame.positions_A, frame.velocities_A_per_akma,
-      fmt::format("{}step={} time_ps={:.17g} replica={}{} pbc=\"F F F\"", system_keys(info),
-                  frame.step, frame.time_ps, frame.replica, bath_key(info, frame)),
+      fmt::format("{}step={} time_ps={:.17g} replica={}{} pbc=\"F F F\"", keys_of(info), frame.step,
+                  frame.time_ps, frame.replica, bath_key(info, frame)),
       info.sites_per_molecule);
 }
 
 std::string as_gro(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return gro_frame(frame.positions_A, frame.velocities_A_per_akma,
-                   fmt::format("{}replica={}{} t={:.17g} step={}", system_keys(info), frame.replica,
+                   fmt::format("{}replica={}{} t={:.17g} step={}", keys_of(info), frame.replica,
                                bath_key(info, frame), frame.time_ps, frame.step),
                    info.sites_per_molecule);
 }
 
 std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return pdb_frame(frame.positions_A, (frame.step - info.first_step) / info.every + 1,
-                   fmt::format("{}replica={}{} step={} time_ps={}", system_keys(info),
-                               frame.replica, bath_key(info, frame), frame.step, frame.time_ps),
+                   fmt::format("{}replica={}{} step={} time_ps={}", keys_of(info), frame.replica,
+                               bath_key(info, frame), frame.step, frame.time_ps),
                    info.sites_per_molecule);
 }
 
@@ -176,7 +176,7 @@ std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
 
 void write_topology(const std::string& path, const TrajectoryInfo& info,
                     std::span<const double> positions_A) {
-  write_file(path, pdb_text(positions_A, trimmed(system_keys(info)), info.sites_per_molecule));
+  write_file(path, pdb_text(positions_A, trimmed(keys_of(info)), info.sites_per_molecule));
 }
 
 std::int32_t step_of_32_bits(std::int64_t step) {

@@ -335,8 +335,11 @@ std::string comment_line(const std::map<std::string, std::string>& comment) {
   return line;
 }
 
-std::string potential_key(const std::string& potential) {
-  return potential.empty() ? "" : comment_line({{"potential", potential}}) + " ";
+std::string system_keys(const std::string& potential, const std::string& isotopes) {
+  std::map<std::string, std::string> keys;
+  if (!potential.empty()) keys.emplace("potential", potential);
+  if (!isotopes.empty()) keys.emplace("isotopes", isotopes);
+  return keys.empty() ? "" : comment_line(keys) + " ";
 }
 
 double take_unit_A(std::map<std::string, std::string>& comment, std::string& problem) {

@@ -25,6 +25,7 @@
 #include "tarn/many_body.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "warnings.hpp"
 
 namespace tarn {
@@ -70,6 +71,7 @@ class Minima {
  public:
   Minima(const ObserveMinima& section, const ObserverContext& info)
       : model_(info.model),
+        isotopes_(isotope_names(info.system.atom_masses_Da)),
         info_(info),
         baths_(info),
         beads_(info.system.path_integral.beads),
@@ -379,8 +381,8 @@ class Minima {
   std::string structures() const {
     std::string text;
     int number = 0;
-    const std::string potential =
-        info_.potential ? io::potential_key(info_.potential->name()) : std::string();
+    const std::string keys =
+        io::system_keys(info_.potential ? info_.potential->name() : "", isotopes_);
     for (const analysis::Isomer& isomer : census_.isomers()) {
       std::vector<double> positions_A = isomer.positions_A;
       start::move_centre_to_origin(model_, positions_A);
@@ -388,13 +390,14 @@ class Minima {
       text +=
           io::xyz_frame(positions_A, {},
                         fmt::format("model={} {}isomer={} minimum_kcal_per_mol={} pbc=\"F F F\"",
-                                    model_.name, potential, ++number, energy));
+                                    model_.name, keys, ++number, energy));
     }
     return text;
   }
   std::string path(const char* name) const { return info_.out_dir + "/" + name; }
 
   WaterModel model_;
+  std::string isotopes_;  ///< isotope_names()
   RunInfo info_;
   Baths baths_;
   int beads_;

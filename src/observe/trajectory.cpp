@@ -9,6 +9,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/physics/isotopes.hpp"
 
 namespace tarn {
 namespace {
@@ -105,6 +106,7 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section,
   if (selected.kind == Beads::one) trajectory.bead = selected.number;
   trajectory.molecules = info.molecules * trajectory.beads;
   trajectory.model = info.model.name;
+  trajectory.isotopes = isotope_names(info.system.atom_masses_Da);
   if (info.potential) trajectory.potential = info.potential->name();
   trajectory.every = section.every;
   trajectory.velocities = section.velocities;

@@ -104,11 +104,11 @@ T taken(Unpacker& from) {
 
 void pack(const System& system, Packer& to) {
   const auto& [model, molecules, integrator, thermostat, confinement, biases, path_integral,
-               zero_momentum, seed, precision] = system;
+               zero_momentum, seed, precision, atom_masses_Da] = system;
   WaterModel nameless = model;
   nameless.name = {};
   put_all(to, nameless, std::string(model.name), molecules, integrator, thermostat, confinement,
-          path_integral, zero_momentum, seed, precision, biases.size());
+          path_integral, zero_momentum, seed, precision, atom_masses_Da, biases.size());
   for (const BiasSpec& bias : biases) put_all(to, bias);
 }
 System unpack_system(Unpacker& from) {
@@ -116,7 +116,7 @@ System unpack_system(Unpacker& from) {
   std::string name;
   take_all(from, system.model, name, system.molecules, system.integrator, system.thermostat,
            system.confinement, system.path_integral, system.zero_momentum, system.seed,
-           system.precision);
+           system.precision, system.atom_masses_Da);
   system.biases.resize(taken<std::size_t>(from));
   for (BiasSpec& bias : system.biases) take_all(from, bias);
   system.model.name = kept_name(name);

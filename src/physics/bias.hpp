@@ -62,6 +62,7 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
   const auto slope_at = [&](const T& xi) {
     return T(-b.stiffness) * bias_excess(b.kind, xi, centre);
   };
+  constexpr int kKept = 28;  // terms of xi; the others are computed again
   const double others = n > 1 ? n - 1.0 : 1.0;
   const auto mean_of = [&](int left_out, double number) {
     Vec3<T> sum{T(0.0), T(0.0), T(0.0)};
@@ -70,13 +71,12 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
     }
     return T(1.0 / number) * sum;
   };
-  const auto length = [](const Vec3<T>& d) { return sqrt(max(norm2(d), T(1e-24))); };
   switch (b.coordinate) {
     case BiasCoordinate::distance:
     case BiasCoordinate::separation: {
       const bool pair = b.coordinate == BiasCoordinate::distance;
       const Vec3<T> d = oxygen(b.first) - (pair ? oxygen(b.second) : mean_of(b.first, others));
-      const T xi = length(d);
+      const T xi = sqrt(max(norm2(d), T(1e-24)));
       const Vec3<T> push = (slope_at(xi) / xi) * d;
       for (int k = 0; k < n; ++k) {
         if (k == b.first) {
@@ -97,11 +97,10 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
       const T middle = sqrt(T(1.0 / n) * square);
       const auto weighted = [&](int k) {
         const Vec3<T> d = oxygen(k) - mean;
-        const T r = length(d);
-        weight = exponential(T(kSharpness_per_A * scale) * (r - middle));
-        return (weight / r) * d;
+        const T r2 = max(norm2(d), T(1e-24)), inverse = rsqrt(r2);
+        weight = exponential(T(kSharpness_per_A * scale) * fma(r2, inverse, -middle));
+        return (weight * inverse) * d;
       };
-      constexpr int kKept = 12;  // the others are computed again
       Vec3<T> kept[kKept], net{T(0.0), T(0.0), T(0.0)};
       for (int k = 0; k < n; ++k) {
         const Vec3<T> one = weighted(k);
@@ -117,24 +116,29 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
       return xi;
     }
     case BiasCoordinate::contacts: {
-      // u^4 and 1/(1 + u^6) of a pair; the gradient is -6 u^4/(r0 (1 + u^6))^2 d.
+      // c = 1/(1 + u^6) of a pair, and u^4 c^2; the gradient is -6 u^4 c^2/r0^2 d.
       const T inverse_r02(1.0 / (b.r0 * b.r0));
-      T xi(0.0), u4(0.0);
-      const auto contact = [&](const Vec3<T>& d) {
-        const T u2 = inverse_r02 * norm2(d);
-        u4 = u2 * u2;
-        return T(1.0) / fma(u4, u2, T(1.0));
+      T xi(0.0), kept[kKept];
+      const auto steepness = [&](const Vec3<T>& d, T& c) {
+        const T u2 = inverse_r02 * norm2(d), u4 = u2 * u2;
+        c = T(1.0) / fma(u4, u2, T(1.0));
+        return u4 * c * c;
       };
-      for (int i = 1; i < n; ++i) {
-        for (int j = 0; j < i; ++j) xi = xi + contact(oxygen(i) - oxygen(j));
+      for (int i = 1, pair = 0; i < n; ++i) {
+        for (int j = 0; j < i; ++j, ++pair) {
+          T c;
+          const T one = steepness(oxygen(i) - oxygen(j), c);
+          if (pair < kKept) kept[pair] = one;
+          xi = xi + c;
+        }
       }
       const T slope = T(-6.0) * inverse_r02 * slope_at(xi);
-      for (int i = 1; i < n; ++i) {
+      for (int i = 1, pair = 0; i < n; ++i) {
         Vec3<T> push{T(0.0), T(0.0), T(0.0)};
-        for (int j = 0; j < i; ++j) {
+        for (int j = 0; j < i; ++j, ++pair) {
           const Vec3<T> d = oxygen(i) - oxygen(j);
-          const T c = contact(d);
-          const Vec3<T> f = (slope * u4 * c * c) * d;
+          T c;
+          const Vec3<T> f = (slope * (pair < kKept ? kept[pair] : steepness(d, c))) * d;
           push = push + f;
           add(j, T(-1.0) * f);
         }

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <limits>
 
+#include "bias.hpp"
 #include "cluster_shape.hpp"
 #include "tarn/physics/measured.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn {
 namespace {

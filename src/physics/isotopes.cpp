@@ -85,4 +85,16 @@ std::vector<std::array<double, 3>> isotope_masses_Da(const std::vector<std::stri
   return all;
 }
 
+std::string isotope_names(const std::vector<std::array<double, 3>>& atom_masses_Da) {
+  std::string names;
+  for (const auto& [o, h1, h2] : atom_masses_Da) {
+    if (!names.empty()) names += ' ';
+    names += hydrogen_symbol(h1);
+    names += h1 == h2 ? '2' : hydrogen_symbol(h2);
+    names += 'O';
+    if (o > 16.5) names += o < 17.5 ? "17" : "18";
+  }
+  return names;
+}
+
 }  // namespace tarn

@@ -16,6 +16,7 @@
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "tarn/physics/triple.hpp"
 
 namespace tarn {
@@ -31,6 +32,8 @@ void StartRecord::archive(io::Archive& a) {
 
 FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine)
     : model_(deck.system.model),
+      isotopes_(isotope_names(
+          isotope_masses_Da(deck.system.isotopes, water_model(deck), info.molecules))),
       push_fs2_(push_fs2(deck.integrator)),
       info_(info),
       engine_(engine),
@@ -52,14 +55,13 @@ void FinalStructures::load(std::istream& /*in*/) {
 void FinalStructures::finish() {
   Frame frame;
   engine_.snapshot(kOwnPositions | kVelocities, frame);
-  const std::string potential =
-      info_.potential ? io::potential_key(info_.potential->name()) : std::string();
+  const std::string system =
+      io::system_keys(info_.potential ? info_.potential->name() : "", isotopes_);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t replica = frame.replica_ids[r];
     if (replica >= replicas_) continue;
-    std::string keys =
-        fmt::format("model={} {}step={} time_ps={:.17g} replica={} pbc=\"F F F\"", model_,
-                    potential, frame.step, info_.time_ps(frame.step), replica);
+    std::string keys = fmt::format("model={} {}step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
+                                   model_, system, frame.step, info_.time_ps(frame.step), replica);
     // A run that starts from this file with another time step prints a warning.
     if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
     io::write_file(path_of(replica), io::xyz_frame(frame.own_positions_A_of(r),

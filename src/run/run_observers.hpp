@@ -80,7 +80,7 @@ class FinalStructures final : public Observer {
  private:
   std::string path_of(std::int64_t replica) const;
 
-  std::string model_;
+  std::string model_, isotopes_;
   double push_fs2_;
   RunInfo info_;
   Engine& engine_;

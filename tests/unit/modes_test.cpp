@@ -178,7 +178,7 @@ TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
       }
     }
     const std::vector<double> forces = forces_of(model, x);
-    const ModeCoordinates coordinates(model, x, true);
+    const ModeCoordinates coordinates(model, model, x, true);
     const MatrixXd expected =
         expect_hessian(coordinates, coordinates.hessian(0.0, forces), expected_tw.second, atoms);
     // The curvature is a part that is seen: torques are far from zero here.
@@ -207,7 +207,7 @@ TEST(ModeHessian, IsThatOfTheEnergyOfPenalisedMoleculesAwayFromMinima) {
         for (const Triple<D2>& m : moved) e = e + penalty_energy(m, bond_reference(model), omega);
         return e;
       });
-      const ModeCoordinates coordinates(model, x, false);
+      const ModeCoordinates coordinates(model, model, x, false);
       expect_hessian(coordinates, coordinates.hessian(omega, forces_of(model, x)), exact.second,
                      MatrixXd::Identity(18, 18));
       const NormalModes modes = normal_modes(model, x, omega);
@@ -227,7 +227,7 @@ TEST(ModeHessian, IsInvariantToRigidBodyMotion) {
     const double omega = 50.0;
     const std::vector<double> x = distorted(random_cluster(model, 4, 2, 0));
     std::vector<double> f = forces_of(model, x);
-    const ModeCoordinates coordinates(model, x, false);
+    const ModeCoordinates coordinates(model, model, x, false);
     const MatrixXd hessian = coordinates.hessian(omega, f);
     const MatrixXd whole = coordinates.rigid_body_motions();
     const double size = hessian.cwiseAbs().maxCoeff();
@@ -557,7 +557,7 @@ TEST(Modes, OfAMinimumAreAllReal) {
         EXPECT_LT(modes.modes[static_cast<std::size_t>(6 * n - 1)].wavenumber_per_cm, 1300.0) << n;
         // At a stationary point nothing holds the cluster as a whole: what is left of K z is some
         // of the gradient, 1e-8, and rounding of the bonds, 1e-13 of 4 omega^2.
-        const ModeCoordinates coordinates(model, x, std::isinf(omega));
+        const ModeCoordinates coordinates(model, model, x, std::isinf(omega));
         const MatrixXd hessian =
             coordinates.hessian(std::isinf(omega) ? 0.0 : omega, forces_of(model, x));
         EXPECT_LT((hessian * coordinates.rigid_body_motions()).cwiseAbs().maxCoeff(), 1e-7) << n;

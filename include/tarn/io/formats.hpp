@@ -25,6 +25,7 @@ struct TrajectoryInfo {
   int molecules = 0;        ///< in a frame, of all beads
   std::string model;        ///< empty: unknown
   std::string potential{};  ///< name of what computed the forces; empty: the model
+  std::string isotopes{};   ///< isotope_names(); empty: none
   std::int64_t every = 1;   ///< steps between frames
   double timestep_fs = 0.0;
   /// Program, system and physics, without time, path or step count.

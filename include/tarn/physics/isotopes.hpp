@@ -29,6 +29,10 @@ std::optional<std::string> isotopes_problem(const std::vector<std::string>& list
 std::vector<std::array<double, 3>> isotope_masses_Da(const std::vector<std::string>& list,
                                                      const WaterModel& model, int molecules);
 
+/// Names of all molecules from their masses, "HDO H2O H2O"; empty without isotopes.
+/// @param atom_masses_Da see System
+std::string isotope_names(const std::vector<std::array<double, 3>>& atom_masses_Da);
+
 /// H, D or T.
 constexpr char hydrogen_symbol(double mass_Da) {
   return mass_Da < 1.5 ? 'H' : mass_Da < 2.5 ? 'D' : 'T';
