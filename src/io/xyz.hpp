@@ -61,8 +61,8 @@ std::vector<CommentEntry> parse_comment(std::string_view line);
 /// Inverse of parse_comment(): "key=value key=value", with quotes around values with blanks.
 std::string comment_line(const std::map<std::string, std::string>& comment);
 
-/// Keys of frames for the isotopes and for the name of the potential that computed the forces, and a
-/// blank; empty for the water model without isotopes.
+/// Keys of frames for the isotopes and for the name of the potential that computed the forces, and
+/// a blank; empty for the water model without isotopes.
 /// @param isotopes isotope_names()
 std::string system_keys(const std::string& potential, const std::string& isotopes);
 /// Between the names of the water model and of the potential in provenance lines.

@@ -71,12 +71,13 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
     }
     return T(1.0 / number) * sum;
   };
+  const auto length = [](const Vec3<T>& d) { return sqrt(max(norm2(d), T(1e-24))); };
   switch (b.coordinate) {
     case BiasCoordinate::distance:
     case BiasCoordinate::separation: {
       const bool pair = b.coordinate == BiasCoordinate::distance;
       const Vec3<T> d = oxygen(b.first) - (pair ? oxygen(b.second) : mean_of(b.first, others));
-      const T xi = sqrt(max(norm2(d), T(1e-24)));
+      const T xi = length(d);
       const Vec3<T> push = (slope_at(xi) / xi) * d;
       for (int k = 0; k < n; ++k) {
         if (k == b.first) {
@@ -97,9 +98,9 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
       const T middle = sqrt(T(1.0 / n) * square);
       const auto weighted = [&](int k) {
         const Vec3<T> d = oxygen(k) - mean;
-        const T r2 = max(norm2(d), T(1e-24)), inverse = rsqrt(r2);
-        weight = exponential(T(kSharpness_per_A * scale) * fma(r2, inverse, -middle));
-        return (weight * inverse) * d;
+        const T r = length(d);
+        weight = exponential(T(kSharpness_per_A * scale) * (r - middle));
+        return (weight / r) * d;
       };
       Vec3<T> kept[kKept], net{T(0.0), T(0.0), T(0.0)};
       for (int k = 0; k < n; ++k) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "checkpointer.hpp"
 #include "core/text.hpp"
@@ -27,6 +26,7 @@
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/observe/observers.hpp"
+#include "tarn/physics/isotopes.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 
@@ -445,9 +445,9 @@ class Run {
     std::vector<BlowUp> first = blow_ups();
     if (first.empty()) return;
     State state = start::centroids_of(join(engine_->state(), before_.state));
-    if (is_rigid(deck_.integrator.scheme)) {
-      project_onto_constraints(make_system(deck_, molecules_), state);
-    }
+    const System system = make_system(deck_, molecules_);
+    if (is_rigid(deck_.integrator.scheme)) project_onto_constraints(system, state);
+    const std::string isotopes = isotope_names(system.atom_masses_Da);
     std::stable_sort(first.begin(), first.end(),
                      [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
     first.resize(std::min(first.size(), kMostBlowUpFiles));
@@ -465,10 +465,7 @@ class Run {
                            {"replica", fmt::to_string(blow_up.replica)},
                            {"blew_up_at_step", fmt::to_string(blow_up.step)}};
       if (potential_) structure.comment.emplace("potential", potential_->name());
-      if (!deck_.system.isotopes.empty()) {
-        structure.comment.emplace("isotopes",
-                                  fmt::format("{}", fmt::join(deck_.system.isotopes, ", ")));
-      }
+      if (!isotopes.empty()) structure.comment.emplace("isotopes", isotopes);
       if (const double push = push_fs2(deck_.integrator); push > 0.0) {
         structure.comment.emplace("push_fs2", fmt::format("{:.17g}", push));
       }
