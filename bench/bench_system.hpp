@@ -1,12 +1,6 @@
 #pragma once
 
-#include <utility>
-#include <vector>
-
-#include "start/molecule_frame.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/start.hpp"
-#include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
 /// @file
@@ -42,20 +36,6 @@ inline System bench_system(const Case& c) {
   }
   system.path_integral.beads = c.beads;
   return system;
-}
-
-/// All replicas start from the same random cluster at rest: the work of a step does not depend on
-/// the positions, and the noise makes the replicas differ.
-inline State bench_start(const Case& c) {
-  State state;
-  state.molecules = c.molecules;
-  const std::vector<double> x = random_cluster(*find_water_model(c.model), c.molecules, 1, 0);
-  for (int r = 0; r < c.replicas; ++r) {
-    state.replica_ids.push_back(r);
-    state.positions_A.insert(state.positions_A.end(), x.begin(), x.end());
-  }
-  state.velocities_A_per_akma.assign(state.positions_A.size(), 0.0);
-  return start::rings_of(bench_system(c), std::move(state), nullptr, true, false);
 }
 
 inline double pairs_of(const Case& c) { return 0.5 * c.molecules * (c.molecules - 1); }

@@ -9,7 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/bench_system.hpp"
+#include "bench/bench_start.hpp"
 #include "bench/pair_bound.hpp"
 #include "cpu/thread_team.hpp"
 #include "physics/molecule_solve.hpp"

@@ -10,7 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/bench_system.hpp"
+#include "bench/bench_start.hpp"
 #include "bench/gpu_timer.hpp"
 #include "bench/molecule_solves.hpp"
 #include "kernels/arithmetic_bound.hpp"

@@ -9,6 +9,7 @@
 #include "kernels/dense_solver.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/layout.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn::bench {
 namespace {
@@ -42,7 +43,7 @@ struct MoleculeSolves::Impl {
     const Case shape{"", 16, 1, Scheme::zss_stiff, Precision::double_, Thermostat::none};
     system = bench_system(shape);
     system.integrator.solver = use_cusolver ? Solver::dense : Solver::structured;
-    const std::vector<double> from = bench_start(shape).positions_A;
+    const std::vector<double> from = random_cluster(system.model, shape.molecules, 1, 0);
     const std::size_t n = static_cast<std::size_t>(molecules);
     for (std::size_t c = 0; c < 9; ++c) {
       for (std::size_t m = 0; m < n; ++m) {

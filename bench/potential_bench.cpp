@@ -6,7 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/bench_system.hpp"
+#include "bench/bench_start.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/potential.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "bench_system.hpp"
+#include "bench_start.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/ranks.hpp"
 

@@ -14,8 +14,9 @@ target_compile_features(tarn_flags INTERFACE cxx_std_20)
 # -fno-semantic-interposition: position-independent code is inlined as other code is.
 target_compile_options(tarn_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${TARN_ARITHMETIC_FLAGS};-fno-semantic-interposition;${warnings};-Wpedantic>"
-  # As a flag, because CMake 3.25 has no C++20 feature for nvcc.
-  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false>"
+  # As a flag, because CMake 3.25 has no C++20 feature for nvcc. Kernels call the constexpr functions
+  # of headers that they share with the CPU.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;--expt-relaxed-constexpr>"
   # CUDA's own generated host code is not pedantic.
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=$<JOIN:${TARN_ARITHMETIC_FLAGS};${warnings},$<COMMA>>>")
 if(TARN_WERROR)

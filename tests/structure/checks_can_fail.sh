@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,python/bindings,docs/results}
+mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,bench,python/bindings,docs/results}
 printf 'core:\ncpu: interface core\nkernels: interface core\ninterface: core\ndeck: interface core\npython: interface core\n' \
   >"$tree/modules.txt"
 
@@ -32,6 +32,8 @@ finds include_graph src/cpu/bad.cpp '#include "kernels/device_probe.hpp"'
 finds include_graph src/cpu/bad.cpp '#include <cuda_runtime.h>'
 finds include_graph src/cpu/bad.cpp '#include "tarn/deck.hpp"'
 finds include_graph kernels/bad.cu '  #  include "cpu/cpu_engine.hpp"'
+echo '#include <Eigen/Core>' >"$tree/src/cpu/eigen.hpp"
+finds include_graph bench/bad.cu '#include "cpu/eigen.hpp"'
 finds include_graph src/deck/bad.cpp '#include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "../cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include <nanobind/nanobind.h>'

@@ -16,6 +16,25 @@ if ((${#others[@]})) && grep -rnE --include='*.hpp' --include='*.cpp' --include=
   echo "CUDA headers may be included under kernels/ only" && exit 1
 fi
 
+# CUDA code does not reach Eigen, also not by other headers: nvcc warns of it.
+reaches_eigen() {
+  local header place
+  while read -r header; do
+    [[ $header == Eigen/* ]] && echo "$1" && return 0
+    for place in "$(dirname "$1")" . include src tests; do
+      [[ -f $place/$header && ! -v seen[$place/$header] ]] || continue
+      seen[$place/$header]=1
+      reaches_eigen "$place/$header" && echo "  included by $1" && return 0
+      break
+    done
+  done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^">]*).*/\1/p' "$1")
+  return 1
+}
+declare -A seen
+while read -r file; do
+  reaches_eigen "$file" && echo "CUDA code may not include Eigen" && exit 1
+done < <(find . -name '*.cu' -not -path './build/*')
+
 # Includes as "file:line:header", without brackets and quotes.
 folders=()
 for folder in include src kernels python; do [[ -d $folder ]] && folders+=("$folder"); done
