@@ -115,7 +115,7 @@ std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& f
   return text;
 }
 
-/// The model in a title written by tarn, "tarn 0.2.0; tip4p, 7 molecules ...", the only place for
+/// The model in a title written by tarn, "tarn 0.3.0; tip4p, 7 molecules ...", the only place for
 /// it in a DCD file; empty if there is none.
 std::string model_in(std::string_view title) {
   constexpr std::string_view kProgram = "tarn ";

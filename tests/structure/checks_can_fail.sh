@@ -103,8 +103,9 @@ rm "$tree/docs/quote.md"
 # packages SED-COMMAND FILE: the exit status of packages.sh after a change of one of its files.
 packages() {
   rm -rf "$tree/packages"
-  mkdir -p "$tree/packages"/{cmake,docs}
-  for file in Containerfile environment.yml CITATION.cff CMakeLists.txt cmake/dependencies.cmake docs/running.md; do
+  mkdir -p "$tree/packages"/{cmake,docs/library}
+  for file in Containerfile environment.yml CITATION.cff CMakeLists.txt CHANGELOG.md pyproject.toml \
+    cmake/dependencies.cmake docs/{running,library}.md docs/library/CMakeLists.txt; do
     cp "$here/../../$file" "$tree/packages/$file"
   done
   [[ -z $1 ]] || sed -i "$1" "$tree/packages/$2"
@@ -117,7 +118,10 @@ packages '' '' || {
 for change in '/^RUN tools.setup/d Containerfile' 's/^RUN tools.setup/& \&\& apt-get install x/ Containerfile' \
   '/- fmt/d environment.yml' '/- cxx-compiler/d environment.yml' \
   '$atarn_optional(ZLIB "zlib1g-dev") cmake/dependencies.cmake' 's/DTARN_RANDOM123/D/ docs/running.md' \
-  's/^version.*/version: 0.0.1/ CITATION.cff'; do
+  's/^version.*/version: 0.0.1/ CITATION.cff' 's/^date-released.*/date-released: 2026-01-01/ CITATION.cff' \
+  's/^## [0-9.]* /## 0.0.1 / CHANGELOG.md' '/^## /s/ (/ / CHANGELOG.md' \
+  '0,/^## /s/^## .*/## Unreleased\n## Later/ CHANGELOG.md' 's/^input = .*// pyproject.toml' \
+  's/^dynamic = .*/version = "0.3.0"/ pyproject.toml' 's/tarn [0-9]\.[0-9]/tarn 0.1/ docs/library.md'; do
   if packages "${change% *}" "${change##* }"; then
     echo "packages does not detect the change $change"
     exit 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the container and the conda environment provide what CMake asks for.
+# Checks that the container and the conda environment provide what CMake asks for, and that all files
+# name the same version of the project.
 # usage: packages.sh [TREE]
 set -euo pipefail
 cd "${1:-.}"
@@ -37,6 +38,18 @@ while read -r variable; do
 done < <(sed -nE 's/^find_path\((TARN_[A-Z0-9_]+) .*/\1/p' cmake/dependencies.cmake)
 
 # Versions of the project in all files.
-version=$(sed -nE 's/^project\(tarn VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+version=$(sed -nE 's/^project\(tarn VERSION ([0-9]+\.[0-9]+\.[0-9]+) .*/\1/p' CMakeLists.txt)
+[[ -n $version ]] || complain "CMakeLists.txt names no version"
 grep -qx "version: $version" CITATION.cff || complain "CITATION.cff does not name version $version"
+grep -qx 'input = "CMakeLists.txt"' pyproject.toml && ! grep -qE '^version *=' pyproject.toml ||
+  complain "pyproject.toml does not take its version from CMakeLists.txt"
+# The changelog begins with this version, or with a section of changes after it.
+heading="## $version ($(sed -nE 's/^date-released: //p' CITATION.cff))"
+first=$(sed -n '/^## /p' CHANGELOG.md | sed '1{/^## Unreleased$/d}' | head -n 1)
+[[ $first == "$heading" ]] ||
+  complain "CHANGELOG.md begins with '$first', not with '$heading', the version and date of CITATION.cff"
+# Programs that use the library ask for this minor version.
+while IFS=: read -r file asked; do
+  [[ $asked == "find_package(tarn ${version%.*}" ]] || complain "$file: $asked, but this is version $version"
+done < <(grep -oE 'find_package\(tarn [0-9.]+' docs/library.md docs/library/CMakeLists.txt)
 exit "$status"
