@@ -324,16 +324,8 @@ void compare(Arguments& a, Events& events, int& exit_code) {
   a.options.make_engine = engine_maker();
   terminal.print(a.warning_of_threads(deck));
 
-  CompareResult result;
   const std::vector<std::string_view> schemes = io::split(a.schemes, ',');
-  try {
-    result = compare_schemes(deck, {schemes.begin(), schemes.end()}, a.options);
-  } catch (const StartInterrupted& interruption) {
-    exit_code = interrupted_exit_code();
-    events.ended({}, true, exit_code);
-    terminal.warning(interruption.what());
-    return;
-  }
+  const CompareResult result = compare_schemes(deck, {schemes.begin(), schemes.end()}, a.options);
   terminal.close_bar();
   if (result.interrupted) {
     terminal.warning("interrupted: the tables cover the part completed so far");
@@ -378,9 +370,7 @@ void add_compare(Command& app, int& exit_code) {
   add_list("--frequencies", a->options.frequencies,
            "run each scheme with each of these kinds of frequencies of the ring polymers, "
            "economised or trotter; only averages with trotter are extrapolated");
-  command->callback([a, &exit_code] {
-    run_with_events(*a, [&](Events& events) { compare(*a, events, exit_code); });
-  });
+  command->callback([a, &exit_code] { run_with_events(*a, exit_code, compare); });
 }
 
 }  // namespace tarn::cli

@@ -122,8 +122,8 @@ class Comparison {
     }
     if (!options_.steps.empty()) warn_about_short_timings();
     for (const SchemeRun& run : runs_) {
-      if (!run.correlations || run.correlations->has_rows() || run.has_lost_all_replicas())
-        continue;
+      const bool is_lost = run.has_lost_all_replicas();
+      if (is_lost || !run.correlations || run.correlations->has_rows()) continue;
       warn(run.label +
            ": no correlations, because no replica was observed for a complete window, about "
            "twice [observe.correlation] length_ps");

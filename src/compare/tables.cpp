@@ -152,6 +152,7 @@ void write_beads(const CompareResult& result, const BeadMeans& columns,
   for (const SchemeResult& s : result.schemes) {
     table.cells(s.label, s.beads, s.timestep_fs).cell_or_nan(s.us_per_ps);
     for (const AveragedQuantity& a : s.rings) table.cells_or_nan(a.mean, a.error);
+    // The columns after the first four have no values if all replicas were lost.
     for (std::size_t k = 4; s.rings.empty() && k < header.size(); ++k) table.cell_or_nan(s.kNone);
     table.end_row();
   }
