@@ -53,38 +53,49 @@ struct CompareOptions {
   std::function<bool()> interrupted;
 };
 
+/// What the shares of the time of a step contain.
+inline constexpr const char* kShareMeanings =
+    "Shares of the time. pairs: forces between molecules; bonds: constraints, penalties and "
+    "forces\n"
+    "of bonds; noise: thermostat, with the steps of the modes of ring polymers; rest: all else.";
+
 /// Results of one scheme. Means exclude the equilibration. Replicas that blew up count in
 /// the means and the speed until they were stopped. If all replicas were lost, speed and means are
 /// NaN (`nan` in compare.csv), as are differences from a first scheme that lost all replicas.
 struct SchemeResult {
-  std::string label;              ///< as given to `--schemes`
-  double steps_per_second = 0.0;  ///< cluster-steps, all replicas together
-  double ns_per_day = 0.0;        ///< all replicas together
-  double pair_share = 0.0, bond_share = 0.0, noise_share = 0.0, rest_share = 0.0;
-  double iterations_per_step = 0.0;  ///< SHAKE iterations per molecule; 0 if there are none
-  analysis::MeanError temperature_K;
-  analysis::MeanError translation_K, rotation_K, bond_K;  ///< by class of degrees of freedom
-  analysis::MeanError potential_kcal_per_mol;
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  static constexpr analysis::MeanError kNoMean{kNone, kNone};
+
+  std::string label{};              ///< as given to `--schemes`
+  std::string curve{};              ///< label without the time step or the number of beads
+  double steps_per_second = kNone;  ///< cluster-steps, all replicas together
+  double ns_per_day = kNone;        ///< all replicas together
+  double pair_share = kNone, bond_share = kNone, noise_share = kNone, rest_share = kNone;
+  double iterations_per_step = kNone;  ///< SHAKE iterations per molecule; 0 if there are none
+  analysis::MeanError temperature_K = kNoMean;
+  /// By class of degrees of freedom.
+  analysis::MeanError translation_K = kNoMean, rotation_K = kNoMean, bond_K = kNoMean;
+  analysis::MeanError potential_kcal_per_mol = kNoMean;
   /// Integrated autocorrelation time of the potential energy, and independent samples of it per
   /// second of wall time, all replicas together.
-  double autocorrelation_ps = 0.0;
-  double independent_samples_per_second = 0.0;
+  double autocorrelation_ps = kNone;
+  double independent_samples_per_second = kNone;
   double constraint_max_A2 = 0.0;  ///< largest |d.d - r0^2| of the reported positions
-  double us_per_ps = 0.0;          ///< wall time per picosecond of one cluster
-  double us_per_ps_err = 0.0;      ///< standard error from the spread of the slices; NaN if unknown
-  analysis::MeanError potential_difference_kcal_per_mol;  ///< from the mean of the first scheme
-  double oo_total_variation = 0.0;  ///< of the OO histogram against the first scheme
-  double oo_total_variation_err = 0.0;
-  double oo_total_variation_noise = 0.0;  ///< expected value for equal distributions
-  double oo_kolmogorov_smirnov = 0.0;     ///< Kolmogorov-Smirnov distance of the same histograms
-  double oo_mean_distance_A = 0.0;
+  double us_per_ps = kNone;        ///< wall time per picosecond of one cluster
+  double us_per_ps_err = kNone;    ///< standard error from the spread of the slices; NaN if unknown
+  /// From the mean of the first scheme.
+  analysis::MeanError potential_difference_kcal_per_mol = kNoMean;
+  double oo_total_variation = kNone;  ///< of the OO histogram against the first scheme
+  double oo_total_variation_err = kNone;
+  double oo_total_variation_noise = kNone;  ///< expected value for equal distributions
+  double oo_kolmogorov_smirnov = kNone;     ///< Kolmogorov-Smirnov distance of the same histograms
+  double oo_mean_distance_A = kNone;
   // Without a thermostat, otherwise NaN. For the remaining replicas; changes are relative to the
   // first sample after the equilibration.
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   /// Slope of the total energy of a cluster against time; standard error of the mean over replicas.
-  analysis::MeanError energy_drift_kcal_per_mol_per_ps{kNone, kNone};
-  analysis::MeanError energy_rms_kcal_per_mol{kNone, kNone};  ///< rms change per cluster
-  double energy_max_kcal_per_mol = kNone;                     ///< largest change of a cluster
+  analysis::MeanError energy_drift_kcal_per_mol_per_ps = kNoMean;
+  analysis::MeanError energy_rms_kcal_per_mol = kNoMean;  ///< rms change per cluster
+  double energy_max_kcal_per_mol = kNone;                 ///< largest change of a cluster
   double momentum_max_Da_A_per_ps = kNone,
          angular_momentum_max_Da_A2_per_ps = kNone;  ///< largest change
   /// Correlation times as in averages.csv; empty without [observe.correlation].

@@ -50,11 +50,7 @@ struct OoCounts {
     append(counts.pair_counts, other.counts.pair_counts);
     append(counts.pair_samples, other.counts.pair_samples);
   }
-  double width_A() const { return rdf.r_max_A / rdf.bins; }
-  DistanceHistogram histogram() const {
-    return distance_histogram(counts, kOO, rdf.bins, width_A(),
-                              analysis::pairs_per_sample(counts.molecules)[kOO]);
-  }
+  DistanceHistogram histogram() const { return distance_histogram(counts, kOO, rdf); }
 };
 
 /// Total variation of two histograms, its error, and that of equal distributions.
@@ -62,7 +58,7 @@ nb::tuple total_variation(const OoCounts& counts, const OoCounts& reference) {
   const DistanceHistogram a = counts.histogram(), b = reference.histogram();
   const analysis::MeanError distance = total_variation_and_error(a, b);
   return nb::make_tuple(distance.mean, distance.error,
-                        total_variation_noise(a, b, counts.width_A()));
+                        total_variation_noise(a, b, counts.rdf.r_max_A / counts.rdf.bins));
 }
 
 /// Runs a deck of water on one thread.

@@ -18,6 +18,7 @@
 #include "tarn/engine.hpp"
 #include "tarn/ranks.hpp"
 #include "tarn/run.hpp"
+#include "tarn/start.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -199,13 +200,17 @@ struct DeckArguments : DeckOverrides {
 };
 
 /// Runs a command with the events of --json; an exception becomes the last event.
-/// @param command void(Events&)
-template <class Command>
-void run_with_events(const DeckArguments& arguments, const Command& command) {
+/// @param command void(Arguments&, Events&, int& exit_code)
+template <class Arguments>
+void run_with_events(Arguments& arguments, int& exit_code, const auto& command) {
   catch_interrupts();
   Events events(arguments.json);
   try {
-    command(events);
+    command(arguments, events, exit_code);
+  } catch (const StartInterrupted& interruption) {
+    exit_code = interrupted_exit_code();
+    events.ended({}, true, exit_code);
+    Terminal(arguments.quiet).warning(interruption.what());
   } catch (const std::exception& error) {
     events.failed(error);
     throw;

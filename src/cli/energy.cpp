@@ -17,10 +17,8 @@
 namespace tarn::cli {
 namespace {
 
-struct Arguments {
-  io::FrameChoice choice;
-  std::string structure, model, device = "cpu";
-  std::vector<double> field_V_per_nm;
+struct Arguments : StructureArguments {
+  std::string device = "cpu";
   bool rigid = false;
 };
 
@@ -53,9 +51,8 @@ void check_geometry(const Arguments& a, const WaterModel& model, std::span<doubl
 
 void energy(const Arguments& a) {
   Terminal terminal(false);
-  io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
-  set_field(a.field_V_per_nm, model);
+  io::Structure structure = a.load(terminal);
+  const WaterModel model = a.choose_model(structure, {}, terminal);
   check_geometry(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const ClusterEnergy& e = point.energy;
@@ -99,10 +96,7 @@ void add_energy(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command =
       app.add_subcommand("energy", "compute the energy and forces of one structure, as JSON");
-  command->add_option("structure", a->structure, kStructureHelp)->required();
-  add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
-  add_field_option(*command, a->field_V_per_nm);
+  a->add_to(*command);
   command->add_option("--device", a->device, fmt::format("{}; default: cpu", kDeviceHelp));
   command->add_flag("--rigid", a->rigid,
                     "first replace the geometry of each molecule by that of the model");

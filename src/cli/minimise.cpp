@@ -11,11 +11,9 @@
 namespace tarn::cli {
 namespace {
 
-struct Arguments {
-  io::FrameChoice choice;
+struct Arguments : StructureArguments {
   PotentialOption potential;
-  std::string structure, model, out;
-  std::vector<double> field_V_per_nm;
+  std::string out;
   bool quiet = false;
 };
 
@@ -23,11 +21,8 @@ void minimise(const Arguments& a, int& exit_code) {
   catch_interrupts();
   check_structure_path(a.out);
   Terminal terminal(a.quiet);
-  io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  const auto of_deck = a.potential.model(a.model);
-  WaterModel model =
-      of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
-  set_field(a.field_V_per_nm, model);
+  io::Structure structure = a.load(terminal);
+  const WaterModel model = a.choose_model(structure, a.potential.model(a.model), terminal);
   const auto potential = a.potential.make(structure.molecules, terminal);
   if (potential) {
     io::check_bond_lengths(model, true, structure.positions_A, a.structure);
@@ -53,10 +48,7 @@ void add_minimise(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   Command* command = app.add_subcommand(
       "minimise", "minimise the energy of a structure; rigid molecules keep their geometry");
-  command->add_option("structure", a->structure, kStructureHelp)->required();
-  add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
-  add_field_option(*command, a->field_V_per_nm)->excludes(a->potential.add_to(*command));
+  a->add_to(*command)->excludes(a->potential.add_to(*command));
   command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
   command->add_flag("--quiet", a->quiet, kQuietHelp);
   command->callback([a, &exit_code] { minimise(*a, exit_code); });

@@ -11,7 +11,6 @@
 #include "command.hpp"
 #include "io/frame_formats.hpp"
 #include "io/json.hpp"
-#include "io/paths.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
@@ -25,11 +24,10 @@ namespace {
 
 constexpr double kRigid = std::numeric_limits<double>::infinity();
 
-struct Arguments {
-  io::FrameChoice choice;
+struct Arguments : StructureArguments {
   PotentialOption potential;
-  std::string structure, model, out, plot, molden;
-  std::vector<double> temperatures_K, field_V_per_nm;
+  std::string out, plot, molden;
+  std::vector<double> temperatures_K;
   double omega = kRigid;
   std::optional<double> hydrogen_mass_Da, oxygen_mass_Da;
   std::vector<std::string> isotopes;
@@ -183,22 +181,15 @@ void write_molden(const std::string& path, const std::string& provenance,
 }
 
 void modes(const Arguments& a, int& exit_code) {
-  TableFiles files = table_files(a.out, a.plot);
-  io::check_distinct_paths({files.table, a.plot, a.molden}, {a.structure});
-  for (const std::string& path : {files.table, a.plot, a.molden}) {
-    if (!path.empty()) check_writable(path);
-  }
+  TableFiles files = table_files(a.out, a.plot, {a.structure}, a.molden);
   if (a.minimise || a.potential.is_given()) catch_interrupts();
   if (a.potential.is_given() && !a.plot.empty()) {
     throw InputError("--plot draws infrared intensities, and a potential has no charges");
   }
   Terminal terminal(false);
-  io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  const auto of_deck = a.potential.model(a.model);
-  WaterModel model =
-      of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
+  io::Structure structure = a.load(terminal);
+  WaterModel model = a.choose_model(structure, a.potential.model(a.model), terminal);
   set_masses(a.hydrogen_mass_Da, a.oxygen_mass_Da, model);
-  set_field(a.field_V_per_nm, model);
   const auto masses_Da = isotope_masses_Da(a.isotopes, model, structure.molecules);
   const auto potential = a.potential.make(structure.molecules, terminal);
   if (!potential) check_modes(model, structure.molecules, a.omega);
@@ -249,11 +240,9 @@ void add_modes(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   Command* command =
       app.add_subcommand("modes", "compute the harmonic normal modes of one structure, as JSON");
-  command->add_option("structure", a->structure, kStructureHelp)->required();
-  add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
+  Option* field = a->add_to(*command);
   Option* potential = a->potential.add_to(*command);
-  add_field_option(*command, a->field_V_per_nm)->excludes(potential);
+  field->excludes(potential);
   command
       ->add_option(
           "--omega", a->omega,

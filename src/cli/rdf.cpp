@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "io/paths.hpp"
 #include "observe/trajectory_rdf.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
@@ -46,11 +45,7 @@ double default_r_max_A(double bin_width_A) {
 }
 
 void rdf(const Arguments& a) {
-  const TableFiles files = table_files(a.out, a.plot);
-  io::check_distinct_paths({files.table, a.plot}, a.files);
-  for (const std::string& path : {files.table, a.plot}) {
-    if (!path.empty()) check_writable(path);
-  }
+  const TableFiles files = table_files(a.out, a.plot, a.files);
   TrajectoryRdfOptions options;
   options.files = a.files;
   options.pairs = pairs_of(a.pairs);

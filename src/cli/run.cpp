@@ -16,7 +16,6 @@
 #include "observe/warnings.hpp"
 #include "run/run_messages.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/start.hpp"
 #include "terminal.hpp"
 #include "texts.hpp"
 
@@ -155,11 +154,6 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   RunResult result;
   try {
     result = run_deck(deck, options, {{}, engine_maker()});
-  } catch (const StartInterrupted& interruption) {
-    exit_code = interrupted_exit_code();
-    events.ended({}, true, exit_code);
-    terminal.warning(interruption.what());
-    return;
   } catch (const IoError& error) {
     const bool is_layout = dynamic_cast<const LayoutError*>(&error) != nullptr;
     if (!has_checkpoint || is_layout) throw;
@@ -187,9 +181,7 @@ void add_run(Command& app, int& exit_code) {
   a->add_to(*command, "output folder; default: out/<name of the deck>",
             "replace the run in the output folder");
   command->add_flag("--resume", a->resume, "continue from the checkpoint in the output folder");
-  command->callback([a, &exit_code] {
-    run_with_events(*a, [&](Events& events) { run(*a, events, exit_code); });
-  });
+  command->callback([a, &exit_code] { run_with_events(*a, exit_code, run); });
 }
 
 }  // namespace tarn::cli

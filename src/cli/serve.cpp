@@ -11,21 +11,17 @@
 namespace tarn::cli {
 namespace {
 
-struct Arguments {
-  io::FrameChoice choice;
-  std::string structure, model;
+struct Arguments : StructureArguments {
   ServeAddress address;
   double omega = 0.0, wait_seconds = 60.0;
-  std::vector<double> field_V_per_nm;
   bool extra = false, quiet = false;
 };
 
 void serve(const Arguments& a, int& exit_code) {
   catch_interrupts();
   Terminal terminal(a.quiet);
-  const io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  ServeOptions options{choose_water_model(a.structure, structure, a.model, terminal)};
-  set_field(a.field_V_per_nm, options.model);
+  const io::Structure structure = a.load(terminal);
+  ServeOptions options{a.choose_model(structure, {}, terminal)};
   options.molecules = structure.molecules;
   options.atom_order.assign(structure.file_order.begin(), structure.file_order.end());
   options.omega = a.omega;
@@ -47,12 +43,9 @@ void add_serve(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   Command* command = app.add_subcommand(
       "serve", "provide energies and forces to i-PI, ASE or another program that moves the atoms");
-  command
-      ->add_option("structure", a->structure,
-                   "structure or trajectory that defines the number of molecules and the order of "
-                   "their atoms")
-      ->required();
-  add_frame_options(*command, a->choice);
+  a->add_to(*command,
+            "structure or trajectory that defines the number of molecules and the order of their "
+            "atoms");
   Option* name = command->add_option("--unix", a->address.unix_name,
                                      "UNIX socket: NAME for /tmp/ipi_NAME, or a path");
   command->add_option("--host", a->address.host, "host of the other program; default: localhost")
@@ -61,8 +54,6 @@ void add_serve(Command& app, int& exit_code) {
       ->add_option("--port", a->address.port, "port of the other program; default: 31415",
                    in_range(1, 65535))
       ->excludes(name);
-  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
-  add_field_option(*command, a->field_V_per_nm);
   command->add_option(
       "--omega", a->omega,
       "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: 0",

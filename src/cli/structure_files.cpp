@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "io/draw.hpp"
+#include "io/paths.hpp"
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
@@ -48,18 +49,6 @@ void add_beads_option(Command& command, std::optional<int>& beads) {
                      whole_number(1));
 }
 
-io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
-                             Terminal& terminal) {
-  io::FrameCounts counts;
-  io::Structure structure = io::read_structure(path, choice, &counts);
-  terminal.print(structure.messages);
-  terminal.print(io::note_on_frames(path, counts,
-                                    counts.replicas > 1
-                                        ? "; choose another with --replica and --frame"
-                                        : "; choose another with --frame"));
-  return structure;
-}
-
 Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm) {
   return command
       .add_option("--field", field_V_per_nm,
@@ -76,23 +65,42 @@ void set_field(const std::vector<double>& field_V_per_nm, WaterModel& model) {
   set_field_V_per_nm({field_V_per_nm[0], field_V_per_nm[1], field_V_per_nm[2]}, model);
 }
 
-WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
-                              const std::string& name, Terminal& terminal) {
-  const WaterModel model =
-      water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
-  if (name.empty()) {
-    terminal.print(
-        io::warning_of_potential(path + " is", structure.potential(), std::string(model.name)));
-  }
-  if (!name.empty() || structure.model()) return model;
-  if (const auto warning =
-          io::warning_of_sites(path, structure, model, "; choose the water model with --model")) {
+Option* StructureArguments::add_to(Command& command, const char* help) {
+  command.add_option("structure", structure, help)->required();
+  add_frame_options(command, choice);
+  command.add_option("--model", model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
+  return add_field_option(command, field_V_per_nm);
+}
+
+io::Structure StructureArguments::load(Terminal& terminal) const {
+  io::FrameCounts counts;
+  io::Structure loaded = io::read_structure(structure, choice, &counts);
+  terminal.print(loaded.messages);
+  terminal.print(io::note_on_frames(structure, counts,
+                                    counts.replicas > 1
+                                        ? "; choose another with --replica and --frame"
+                                        : "; choose another with --frame"));
+  return loaded;
+}
+
+WaterModel StructureArguments::choose_model(const io::Structure& loaded,
+                                            const std::optional<WaterModel>& of_deck,
+                                            Terminal& terminal) const {
+  const std::string name = model.empty() ? loaded.model().value_or("tip3p") : model;
+  WaterModel chosen = of_deck ? *of_deck : water_model_named(name);
+  set_field(field_V_per_nm, chosen);
+  if (of_deck || !model.empty()) return chosen;
+  terminal.print(
+      io::warning_of_potential(structure + " is", loaded.potential(), std::string(chosen.name)));
+  if (loaded.model()) return chosen;
+  if (const auto warning = io::warning_of_sites(structure, loaded, chosen,
+                                                "; choose the water model with --model")) {
     terminal.print(*warning);
   } else {
     terminal.note(fmt::format("{} names no water model, so {} is used; choose another with --model",
-                              path, model.name));
+                              structure, chosen.name));
   }
-  return model;
+  return chosen;
 }
 
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
@@ -214,11 +222,17 @@ void check_picture_name(std::string_view option, const std::string& path) {
   throw InputError(fmt::format("{} {}: give a name that ends with .svg or .png", option, path));
 }
 
-TableFiles table_files(const std::string& out, const std::string& plot) {
+TableFiles table_files(const std::string& out, const std::string& plot,
+                       const std::vector<std::string>& inputs, const std::string& more) {
   TableFiles files{out, plot};
-  if (plot.empty()) return files;
-  check_picture_name("--plot", plot);
-  if (out.empty()) files.table = std::filesystem::path(plot).replace_extension(".csv").string();
+  if (!plot.empty()) {
+    check_picture_name("--plot", plot);
+    if (out.empty()) files.table = std::filesystem::path(plot).replace_extension(".csv").string();
+  }
+  io::check_distinct_paths({files.table, plot, more}, inputs);
+  for (const std::string& path : {files.table, plot, more}) {
+    if (!path.empty()) check_writable(path);
+  }
   return files;
 }
 

@@ -25,21 +25,29 @@ void add_frame_selection(Command& command, io::FrameSelection& selection);
 /// --beads of a command that takes trajectories of ring polymers.
 void add_beads_option(Command& command, std::optional<int>& beads);
 
-/// Reads the input structure of a command. Warns about changes made on reading, and if the file has
-/// several frames and none was chosen. @throws what io::read_structure() throws
-io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
-                             Terminal& terminal);
-
 /// --field of a command that computes energies of a model.
 Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm);
 /// Sets that field, if it was given.
 void set_field(const std::vector<double>& field_V_per_nm, WaterModel& model);
 
-/// The model of that name; if the name is empty, the model named in the file, or tip3p. Warns if
-/// neither selects the model, and about fourth sites that were therefore ignored.
-/// @throws InputError that lists all models
-WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
-                              const std::string& name, Terminal& terminal);
+/// The input of a command that computes energies of one structure.
+struct StructureArguments {
+  io::FrameChoice choice;
+  std::string structure, model;
+  std::vector<double> field_V_per_nm;
+
+  /// @return the option --field
+  Option* add_to(Command& command, const char* help = kStructureHelp);
+  /// Reads the structure. Warns about changes made on reading, and if the file has several frames
+  /// and none was chosen. @throws what io::read_structure() throws
+  io::Structure load(Terminal& terminal) const;
+  /// The model of --model, of the deck of a potential, or named in the file, or tip3p, in the
+  /// field. Warns if none of them selects the model, and about fourth sites that were therefore
+  /// ignored.
+  /// @throws InputError that lists all models
+  WaterModel choose_model(const io::Structure& loaded, const std::optional<WaterModel>& of_deck,
+                          Terminal& terminal) const;
+};
 
 /// Puts the molecules of an input structure onto the geometry of a rigid model, with a warning if
 /// they move; those of a flexible model keep theirs. @throws InputError if they are not water
@@ -108,8 +116,11 @@ void check_picture_name(std::string_view option, const std::string& path);
 
 /// A picture is drawn from its table. Without -o the table is written next to the picture.
 /// @param out, plot values of -o and --plot; empty if not given
-/// @throws InputError for an unknown picture format
-TableFiles table_files(const std::string& out, const std::string& plot);
+/// @param inputs files that must not be overwritten
+/// @param more another output file; empty: none
+/// @throws InputError for an unknown picture format, and as check_writable() for all outputs
+TableFiles table_files(const std::string& out, const std::string& plot,
+                       const std::vector<std::string>& inputs, const std::string& more = {});
 
 /// Draws a table or structures, and prints the name of the picture. @throws IoError
 void draw_picture(const std::string& file, const std::string& picture, Terminal& terminal);

@@ -1,71 +1,130 @@
 #include "scheme_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <iterator>
+#include <functional>
+#include <limits>
+#include <numbers>
 #include <numeric>
+#include <ranges>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "analysis/rdf.hpp"
 #include "deck/notes.hpp"
-#include "observe/warnings.hpp"
+#include "deck/system_limits.hpp"
+#include "run/progress.hpp"
 #include "run/run_messages.hpp"
+#include "tarn/core/units.hpp"
 
 namespace tarn {
 namespace {
+
+constexpr double kNone = SchemeResult::kNone;
+
+/// The averages over all replicas, and their places in the result.
+constexpr std::pair<double Energies::*, analysis::MeanError SchemeResult::*> kMeans[] = {
+    {&Energies::temperature_K, &SchemeResult::temperature_K},
+    {&Energies::temperature_translation_K, &SchemeResult::translation_K},
+    {&Energies::temperature_rotation_K, &SchemeResult::rotation_K},
+    {&Energies::temperature_bond_K, &SchemeResult::bond_K},
+    {&Energies::potential_kcal_per_mol, &SchemeResult::potential_kcal_per_mol}};
+
+analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity) {
+  const analysis::Blocking b = quantity.result();
+  return {b.mean, b.error};
+}
 
 double distance(const std::array<double, 3>& a, const std::array<double, 3>& b) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-bool is_due(const Engine& engine, std::int64_t every) { return engine.step() % every == 0; }
-
-/// The first multiple of `every` after a step.
-std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
-  return step - step % every + every;
+void add_distances(const SchemeRun& run, const SchemeRun& first, SchemeResult& s) {
+  const ObserveRdf& rdf = *run.deck.rdf;
+  const DistanceHistogram& histogram = run.histograms[kOO];
+  const std::vector<double>& counts = histogram.counts;
+  const double pairs = std::accumulate(counts.begin(), counts.end(), 0.0);
+  const std::vector<double> centres_A = analysis::bin_centres_A(rdf.r_max_A, rdf.bins);
+  s.oo_mean_distance_A =
+      pairs > 0.0 ? std::inner_product(counts.begin(), counts.end(), centres_A.begin(), 0.0) / pairs
+                  : 0.0;
+  if (first.has_lost_all_replicas()) return;
+  const DistanceHistogram& reference = first.histograms[kOO];
+  const analysis::MeanError distance =
+      &run == &first ? analysis::MeanError{} : total_variation_and_error(histogram, reference);
+  s.oo_total_variation = distance.mean;
+  s.oo_total_variation_err = distance.error;
+  s.oo_total_variation_noise = total_variation_noise(histogram, reference, rdf.r_max_A / rdf.bins);
+  s.oo_kolmogorov_smirnov = analysis::kolmogorov_smirnov(reference.counts, counts);
 }
 
-BathShifts shifts_of(const std::vector<StationaryQuantity>& baths) {
-  BathShifts rises;
-  for (const StationaryQuantity& bath : baths) rises.add(bath.halves, bath.mean.result().error);
-  return rises;
-}
-
-/// Adds the energies of a frame to the quantities of each bath.
-void add_by_bath(const Frame& frame, SchemeRun& run) {
-  for (std::size_t bath = 0; bath < run.temperature_of_bath.size(); ++bath) {
-    std::vector<std::int64_t> places;
-    std::vector<double> temperatures, potentials;
-    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-      const std::int64_t id = frame.replica_ids[r];
-      if (run.baths->of(id) != bath) continue;
-      places.push_back(run.baths->index_in_bath(id));
-      temperatures.push_back(frame.energies[r].temperature_K);
-      potentials.push_back(frame.energies[r].potential_kcal_per_mol);
-    }
-    if (places.empty()) continue;
-    run.temperature_of_bath[bath].add_replicas(places, temperatures);
-    run.potential_of_bath[bath].add_replicas(places, potentials);
+/// Jackknife error of the total variation distance, leaving out one group of replicas of `a` at a
+/// time. Groups without replicas are ignored; NaN for fewer than two groups.
+double jackknife_error(const DistanceHistogram& a, const DistanceHistogram& b) {
+  std::vector<double> without;
+  for (const std::vector<double>& group : a.group_counts) {
+    if (std::ranges::all_of(group, [](double count) { return count == 0.0; })) continue;
+    std::vector<double> rest = a.counts;
+    for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= group[k];
+    without.push_back(analysis::total_variation(rest, b.counts));
   }
+  const double n = static_cast<double>(without.size());
+  if (n < 2.0) return kNone;
+  double mean = 0.0, squares = 0.0;
+  for (double d : without) mean += d / n;
+  for (double d : without) squares += (d - mean) * (d - mean);
+  return std::sqrt((n - 1.0) / n * squares);
 }
 
-/// Warns about mean temperatures that differ from those of the baths.
-Messages temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
-  Messages warnings;
-  const auto drift = drift_of(rises);
-  for (std::size_t bath = 0; bath < run.temperature_of_bath.size(); ++bath) {
-    const analysis::PooledBlocking& pooled = run.temperature_of_bath[bath].mean;
-    if (pooled.samples() == 0.0) continue;
-    const analysis::Blocking b = pooled.result();
-    AveragedQuantity temperature_K{"",      "", b.mean,
-                                   b.error, {}, pooled.samples() / (2.0 * b.autocorrelation_time)};
-    if (drift) temperature_K.drift = drift->per_bath[bath];
-    const double bath_K =
-        run.baths->temperature_K(bath).value_or(bath_temperatures_K(run.deck).front());
-    append(temperature_warning(temperature_K, bath_K, run.deck), warnings);
+/// Whether the costs differ by at most twice the error of the difference.
+bool costs_agree_within_errors(const SchemeResult& faster, const SchemeResult& slower) {
+  return slower.us_per_ps - faster.us_per_ps <=
+         2.0 * std::hypot(faster.us_per_ps_err, slower.us_per_ps_err);
+}
+
+/// The fastest scheme whose error is below a limit, and those that are equally fast. There is none
+/// if a faster one may be as accurate.
+CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::string within,
+                               ErrorMeasure measure, double limit) {
+  CheapestScheme best;
+  best.within = std::move(within);
+  std::vector<const SchemeResult*> good;
+  for (const SchemeResult& s : schemes | std::views::drop(1)) {
+    if (is_error_below(s, measure, limit)) good.push_back(&s);
   }
-  return warnings;
+  std::ranges::stable_sort(good, {}, &SchemeResult::us_per_ps);
+  for (const SchemeResult& s : schemes | std::views::drop(1)) {
+    const bool is_faster = good.empty() || (s.us_per_ps < good[0]->us_per_ps &&
+                                            !costs_agree_within_errors(s, *good[0]));
+    if (!s.blow_ups.empty() || !is_faster) continue;
+    best.times_longer = std::max(best.times_longer, times_longer_to_resolve(s, measure, limit));
+  }
+  if (good.empty() || best.times_longer > 1.0) return best;
+  const SchemeResult& fastest = *good.front();
+  best.label = fastest.label;
+  best.us_per_ps = fastest.us_per_ps;
+  best.us_per_ps_err = fastest.us_per_ps_err;
+  for (const SchemeResult* s : good | std::views::drop(1)) {
+    if (costs_agree_within_errors(fastest, *s)) best.ties.push_back(s->label);
+  }
+  return best;
+}
+
+analysis::MeanError error_of(const SchemeResult& s, ErrorMeasure measure) {
+  if (measure == ErrorMeasure::potential) return s.potential_difference_kcal_per_mol;
+  return {s.oo_total_variation, s.oo_total_variation_err};
+}
+
+/// The schemes of each curve, which follow each other.
+std::vector<std::vector<const SchemeResult*>> curves_of(const std::vector<SchemeResult>& schemes) {
+  std::vector<std::vector<const SchemeResult*>> curves;
+  for (const SchemeResult& s : schemes) {
+    if (curves.empty() || curves.back().front()->curve != s.curve) curves.emplace_back();
+    curves.back().push_back(&s);
+  }
+  return curves;
 }
 
 }  // namespace
@@ -76,16 +135,15 @@ void EnergyConservation::add(const Frame& frame) {
     const Conservation& now = frame.conservation[r];
     energies.push_back(now.energy_kcal_per_mol);
     Changes& changes = replicas_.try_emplace(frame.replica_ids[r], Changes{now}).first->second;
-    const double change = now.energy_kcal_per_mol - changes.first.energy_kcal_per_mol;
+    const Conservation& first = changes.first;
+    const double change = std::abs(now.energy_kcal_per_mol - first.energy_kcal_per_mol);
     changes.samples += 1.0;
     changes.squares += change * change;
-    changes.max = std::max(changes.max, std::abs(change));
-    changes.momentum_max =
-        std::max(changes.momentum_max,
-                 distance(now.momentum_Da_A_per_akma, changes.first.momentum_Da_A_per_akma));
-    changes.angular_max =
-        std::max(changes.angular_max, distance(now.angular_momentum_Da_A2_per_akma,
-                                               changes.first.angular_momentum_Da_A2_per_akma));
+    const auto raise = [](double& largest, double x) { largest = std::max(largest, x); };
+    raise(changes.max, change);
+    raise(changes.momentum_max, distance(now.momentum_Da_A_per_akma, first.momentum_Da_A_per_akma));
+    raise(changes.angular_max,
+          distance(now.angular_momentum_Da_A2_per_akma, first.angular_momentum_Da_A2_per_akma));
   }
   drift_.add(frame.replica_ids, energies);
   last_ids_ = frame.replica_ids;
@@ -93,13 +151,9 @@ void EnergyConservation::add(const Frame& frame) {
 
 EnergyConservation::Result EnergyConservation::result() const {
   Result result;
-  result.drift = {SchemeResult::kNone, SchemeResult::kNone};
-  if (last_ids_.empty() || replicas_.at(last_ids_.front()).samples < 2.0) {
-    result.rms = {SchemeResult::kNone, SchemeResult::kNone};
-    result.max = result.momentum_max = result.angular_max = SchemeResult::kNone;
-    return result;
-  }
+  if (last_ids_.empty() || replicas_.at(last_ids_.front()).samples < 2.0) return result;
   if (const auto drift = drift_.result()) result.drift = drift->slope;
+  result.max = result.momentum_max = result.angular_max = 0.0;
   std::vector<double> mean_squares;
   for (const std::int64_t id : last_ids_) {
     const Changes& changes = replicas_.at(id);
@@ -109,96 +163,85 @@ EnergyConservation::Result EnergyConservation::result() const {
     result.angular_max = std::max(result.angular_max, changes.angular_max);
   }
   const analysis::MeanError squares = analysis::mean_and_error(mean_squares);
-  result.rms.mean = std::sqrt(squares.mean);
   // d sqrt(s) = ds / (2 sqrt(s))
-  if (squares.error > 0.0) result.rms.error = 0.5 * squares.error / result.rms.mean;
+  result.rms = {std::sqrt(squares.mean),
+                squares.error > 0.0 ? 0.5 * squares.error / std::sqrt(squares.mean) : 0.0};
   return result;
 }
 
-const std::vector<RingColumn>& bead_columns() {
-  static const std::vector<RingColumn> columns = [] {
-    std::vector<RingColumn> all;
-    std::ranges::copy_if(kRingColumns, std::back_inserter(all), &RingColumn::has_limit);
-    return all;
-  }();
-  return columns;
-}
-
-BeadAverages::BeadAverages(int replicas)
-    : means_(bead_columns().size(), analysis::PooledBlocking::of_replicas(replicas)) {}
-
-void BeadAverages::add(const Frame& frame) {
-  std::vector<double> values(frame.rings.size());
-  for (std::size_t column = 0; column < bead_columns().size(); ++column) {
-    for (std::size_t r = 0; r < values.size(); ++r) {
-      values[r] = bead_columns()[column].of(frame.rings[r]);
-    }
-    means_[column].add_replicas(frame.replica_ids, values);
+SchemeRun::SchemeRun(Variant variant, const Start& start, const EngineMaker& engine_maker,
+                     const std::shared_ptr<Potential>& potential)
+    : Variant(std::move(variant)),
+      molecules(start.state.molecules),
+      sample_every(deck.energies.value_or(ObserveTable{}).every) {
+  const int replicas = deck.system.replicas;
+  const auto mean = analysis::PooledBlocking::of_replicas(replicas);
+  means.assign(std::size(kMeans), mean);
+  for (const RingColumn& column : kRingColumns) {
+    if (deck.path_integral && column.has_limit) rings.emplace_back(&column, mean);
   }
-}
-
-std::vector<AveragedQuantity> BeadAverages::result(double interval_ps) const {
-  std::vector<AveragedQuantity> averages;
-  for (std::size_t column = 0; column < bead_columns().size(); ++column) {
-    const analysis::Blocking blocking = means_[column].result();
-    averages.push_back({"beads", std::string(bead_columns()[column].name), blocking.mean,
-                        blocking.error, blocking.autocorrelation_time * interval_ps,
-                        means_[column].samples() / (2.0 * blocking.autocorrelation_time)});
+  const PairCountRequest counts = make_pair_count_request(deck);
+  RunInfo info{"", molecules, replicas, "", deck.integrator.timestep_fs, counts.first_step};
+  info.baths_K = bath_temperatures_K(deck);
+  info.potential = potential;
+  const ObserverContext context{info, make_system(deck, molecules), water_model(deck), counts};
+  first_step = counts.first_step;
+  engine = (engine_maker ? engine_maker : make_engine)(
+      context.system, start.state, counts, {deck.run.device, deck.run.threads, potential});
+  Deck without_rows = deck;
+  without_rows.energies = {sample_every, {ReplicaSelection::Kind::first, 0}};
+  energies = energies_observable().make(without_rows, context);
+  // Within a wall, evaporated molecules remain in the system as a gas.
+  if (!deck.confinement) evaporation = std::make_unique<EvaporationWatch>();
+  if (is_flexible(deck)) dissociation = std::make_unique<DissociationWatch>(*engine);
+  if (deck.correlation) {
+    correlations.emplace(*deck.correlation, context.model, molecules, replicas,
+                         context.timestep_fs);
   }
-  return averages;
+  MeasureSettings settings;
+  energies->configure(settings);
+  engine->measure_with(settings);
 }
 
-StationaryQuantity StationaryQuantity::of_replicas(int replicas) {
-  return {analysis::PooledBlocking::of_replicas(replicas), analysis::Halves::of_replicas(replicas)};
-}
-
-void StationaryQuantity::add_replicas(std::span<const std::int64_t> ids,
-                                      std::span<const double> values) {
-  mean.add_replicas(ids, values);
-  halves.add_replicas(ids, values);
+std::vector<Observer*> SchemeRun::observers() const {
+  std::vector<Observer*> all{energies.get()};
+  if (evaporation) all.push_back(evaporation.get());
+  if (dissociation) all.push_back(dissociation.get());
+  return all;
 }
 
 void SchemeRun::sample() {
-  const auto watches = {static_cast<FirstEventWatch*>(evaporation.get()),
-                        static_cast<FirstEventWatch*>(dissociation.get())};
-  const auto is_watching = [&](const FirstEventWatch* watch) {
-    return watch != nullptr && is_due(*engine, watch->every());
-  };
-  const bool is_sampled = is_due(*engine, sample_every);
+  const auto is_due = [&](std::int64_t every) { return engine->step() % every == 0; };
+  const bool is_sampled = is_due(sample_every);
   const bool is_correlated =
-      correlations && engine->step() >= first_step && is_due(*engine, deck.correlation->every);
-  unsigned fields = kNoFields;
-  if (is_correlated) fields |= kPositions;
-  for (const FirstEventWatch* watch : watches) {
-    if (is_watching(watch)) fields |= watch->fields();
-  }
-  if (is_sampled) fields |= kEnergies | kConservation | (rings ? kRings : kNoFields);
+      correlations && engine->step() >= first_step && is_due(deck.correlation->every);
+  unsigned fields = is_correlated ? kPositions : kNoFields;
+  if (is_sampled) fields |= kEnergies | kConservation | (rings.empty() ? kNoFields : kRings);
+  std::vector<Observer*> due = observers();
+  std::erase_if(due, [&](const Observer* observer) { return !is_due(observer->every()); });
+  for (const Observer* observer : due) fields |= observer->fields();
   if (fields == kNoFields) return;
   Frame frame;
   engine->snapshot(fields, frame);
   if (frame.replica_ids.empty()) return;
-  for (FirstEventWatch* watch : watches) {
-    if (is_watching(watch)) watch->observe(frame);
-  }
+  for (Observer* observer : due) observer->observe(frame);
   if (is_correlated) correlations->observe(frame, deck.run.threads);
   if (!is_sampled) return;
   for (const Conservation& c : frame.conservation) {
     constraint_max_A2 = std::max(constraint_max_A2, c.constraint_max_A2);
   }
   if (frame.step < first_step) return;
-  if (deck.thermostat.kind == Thermostat::none) conservation.add(frame);
-  const auto add = [&](analysis::PooledBlocking& to, double Energies::*member) {
+  if (!has_thermostat(deck)) conservation.add(frame);
+  const auto add = [&](const auto& rows, const auto& value, analysis::PooledBlocking& to) {
     std::vector<double> values;
-    for (const Energies& e : frame.energies) values.push_back(e.*member);
+    for (const auto& row : rows) values.push_back(std::invoke(value, row));
     to.add_replicas(frame.replica_ids, values);
   };
-  add(temperature, &Energies::temperature_K);
-  add(translation, &Energies::temperature_translation_K);
-  add(rotation, &Energies::temperature_rotation_K);
-  add(bond, &Energies::temperature_bond_K);
-  add(potential, &Energies::potential_kcal_per_mol);
-  if (rings) rings->add(frame);
-  add_by_bath(frame, *this);
+  for (std::size_t k = 0; k < means.size(); ++k) add(frame.energies, kMeans[k].first, means[k]);
+  for (auto& [column, ring] : rings) {
+    add(
+        frame.rings, [of = column](const RingMeasures& m) { return of->of(m); }, ring);
+  }
 }
 
 std::int64_t SchemeRun::replica_steps() const {
@@ -216,10 +259,12 @@ void SchemeRun::advance_to(std::int64_t step) {
   double seconds = 0.0;
   while (engine->step() < step) {
     const std::int64_t now = engine->step();
-    std::int64_t stop = std::min(step, next_multiple(now, sample_every));
-    if (evaporation) stop = std::min(stop, next_multiple(now, evaporation->every()));
-    if (dissociation) stop = std::min(stop, next_multiple(now, dissociation->every()));
-    if (correlations) stop = std::min(stop, next_multiple(now, deck.correlation->every));
+    std::int64_t stop = step;
+    const auto stop_for = [&](std::int64_t every) {
+      stop = std::min(stop, now - now % every + every);
+    };
+    for (const Observer* observer : observers()) stop_for(observer->every());
+    if (correlations) stop_for(deck.correlation->every);
     const auto start = std::chrono::steady_clock::now();
     engine->advance(stop - now);
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -232,100 +277,215 @@ void SchemeRun::advance_to(std::int64_t step) {
 }
 
 void SchemeRun::take_histograms() {
-  const ObserveRdf& rdf = *deck.rdf;
   Frame frame;
   engine->snapshot(kPairCounts, frame);
-  const std::array<double, 3> pairs = analysis::pairs_per_sample(frame.molecules);
   for (std::size_t p = 0; p < histograms.size(); ++p) {
-    histograms[p] = distance_histogram(frame, static_cast<PairClass>(p), rdf.bins,
-                                       rdf.r_max_A / rdf.bins, pairs[p]);
+    histograms[p] = distance_histogram(frame, static_cast<PairClass>(p), *deck.rdf);
   }
 }
 
-Messages end_warnings(const SchemeRun& run) {
-  Messages warnings;
-  if (run.evaporation) append(run.evaporation->warning(), warnings);
-  if (run.dissociation) append(run.dissociation->warning(), warnings);
-  const auto add = [&](const std::optional<Message>& warning) { append(warning, warnings); };
-  // Quantities are named by their columns in energies.csv.
-  add(equilibration_warning("potential_kcal_per_mol", shifts_of(run.potential_of_bath)));
-  const BathShifts temperature = shifts_of(run.temperature_of_bath);
-  add(equilibration_warning("temperature_K", temperature));
-  if (run.correlations) add(run.correlations->warning());
-  add(decks::warning_of_resonance(run.deck));
-  if (run.rings) append(estimator_warnings(run.rings->result(1.0), run.deck), warnings);
-  if (run.deck.thermostat.kind == Thermostat::none) return warnings;
-  add(friction_warning(make_system(run.deck, run.molecules)));
-  append(temperature_warnings(run, temperature), warnings);
-  return warnings;
+std::vector<AveragedQuantity> SchemeRun::ring_averages() const {
+  const double interval_ps = static_cast<double>(sample_every) * deck.integrator.timestep_fs * 1e-3;
+  std::vector<AveragedQuantity> averages;
+  for (const auto& [column, ring] : rings) {
+    const analysis::Blocking b = ring.result();
+    averages.push_back({"beads", std::string(column->name), b.mean, b.error,
+                        b.autocorrelation_time * interval_ps,
+                        ring.samples() / (2.0 * b.autocorrelation_time)});
+  }
+  return averages;
 }
 
-SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Start& start,
-                          const EngineMaker& engine_maker,
-                          const std::shared_ptr<Potential>& potential) {
-  SchemeRun run;
-  run.label = label;
-  run.deck = deck;
-  run.molecules = start.state.molecules;
-  const PairCountRequest counts = make_pair_count_request(deck);
-  const EngineMaker make = engine_maker ? engine_maker : make_engine;
-  run.engine = make(make_system(deck, run.molecules), start.state, counts,
-                    {deck.run.device, deck.run.threads, potential});
-  for (analysis::PooledBlocking* q :
-       {&run.temperature, &run.translation, &run.rotation, &run.bond, &run.potential}) {
-    *q = analysis::PooledBlocking::of_replicas(deck.system.replicas);
+SchemeResult SchemeRun::result(const SchemeRun& first) const {
+  SchemeResult s;
+  s.label = label;
+  s.curve = curve;
+  s.steps = engine->step();
+  s.timestep_fs = deck.integrator.timestep_fs;
+  s.beads = beads_of(deck);
+  if (deck.path_integral) s.frequencies = deck.path_integral->frequencies;
+  s.blow_ups = engine->blow_ups();
+  s.constraint_max_A2 = constraint_max_A2;
+  if (evaporation) s.departed_replicas = std::ssize(evaporation->events());
+  // Replicas that are all lost say nothing about the cost or the averages of a scheme.
+  if (has_lost_all_replicas()) return s;
+  if (correlations) {
+    s.correlation_times = correlations->times();
+    s.correlation_interval_fs = correlation_interval_fs();
   }
-  RunInfo info;
-  info.replicas = deck.system.replicas;
-  info.baths_K = bath_temperatures_K(deck);
-  run.baths.emplace(info);
-  for (const int replicas : run.baths->replicas()) {
-    run.temperature_of_bath.push_back(StationaryQuantity::of_replicas(replicas));
-    run.potential_of_bath.push_back(StationaryQuantity::of_replicas(replicas));
+  s.rings = ring_averages();
+  const auto ratio_or_0 = [](double a, double b) { return b > 0.0 ? a / b : 0.0; };
+  s.steps_per_second = ratio_or_0(static_cast<double>(replica_steps()), wall_seconds);
+  s.ns_per_day = ns_per_day(s.steps_per_second, s.timestep_fs);
+  s.us_per_ps = 1e9 / (s.steps_per_second * s.timestep_fs);
+  if (const double error = us_per_ps.result().error; error > 0.0) s.us_per_ps_err = error;
+  const EngineReport r = engine->report();
+  const double seconds = r.pair_seconds + r.bond_seconds + r.noise_seconds + r.rest_seconds;
+  s.pair_share = ratio_or_0(r.pair_seconds, seconds);
+  s.bond_share = ratio_or_0(r.bond_seconds, seconds);
+  s.noise_share = ratio_or_0(r.noise_seconds, seconds);
+  s.rest_share = ratio_or_0(r.rest_seconds, seconds);
+  s.iterations_per_step = ratio_or_0(static_cast<double>(r.constraint_iterations),
+                                     static_cast<double>(r.molecule_steps));
+  for (std::size_t k = 0; k < means.size(); ++k) s.*kMeans[k].second = mean_and_error(means[k]);
+  const double steps_per_sample =
+      2.0 * means.back().result().autocorrelation_time * static_cast<double>(sample_every);
+  s.autocorrelation_ps = 0.5 * steps_per_sample * s.timestep_fs * 1e-3;
+  s.independent_samples_per_second = s.steps_per_second / steps_per_sample;
+  if (!has_thermostat(deck)) {
+    const EnergyConservation::Result c = conservation.result();
+    const double interval_ps = static_cast<double>(sample_every) * s.timestep_fs * 1e-3;
+    s.energy_drift_kcal_per_mol_per_ps = {c.drift.mean / interval_ps, c.drift.error / interval_ps};
+    s.energy_rms_kcal_per_mol = c.rms;
+    s.energy_max_kcal_per_mol = c.max;
+    s.momentum_max_Da_A_per_ps = c.momentum_max / units::picoseconds_per_akma;
+    s.angular_momentum_max_Da_A2_per_ps = c.angular_max / units::picoseconds_per_akma;
   }
-  if (deck.path_integral) run.rings.emplace(deck.system.replicas);
-  if (deck.correlation) {
-    run.correlations.emplace(*deck.correlation, water_model(deck), run.molecules,
-                             deck.system.replicas, deck.integrator.timestep_fs);
+  if (!first.has_lost_all_replicas()) {
+    const analysis::MeanError reference = mean_and_error(first.means.back());
+    s.potential_difference_kcal_per_mol = {
+        s.potential_kcal_per_mol.mean - reference.mean,
+        &first == this ? 0.0 : std::hypot(s.potential_kcal_per_mol.error, reference.error)};
   }
-  // Within a wall, evaporated molecules remain in the system as a gas.
-  if (!deck.confinement) run.evaporation = std::make_unique<EvaporationWatch>();
-  if (is_flexible(deck)) run.dissociation = std::make_unique<DissociationWatch>(*run.engine);
-  run.sample_every = deck.energies ? deck.energies->every : ObserveTable{}.every;
-  run.first_step = counts.first_step;
-  return run;
+  add_distances(*this, first, s);
+  return s;
 }
 
-DistanceHistogram distance_histogram(const Frame& frame, PairClass pair_class, int bins,
-                                     double width_A, double pairs) {
+Messages SchemeRun::warnings() const {
+  Messages all;
+  if (evaporation) append(evaporation->warning(), all);
+  if (dissociation) append(dissociation->warning(), all);
+  append(energies->messages(), all);
+  if (correlations) append(correlations->warning(), all);
+  append(decks::warning_of_resonance(deck), all);
+  append(estimator_warnings(ring_averages(), deck), all);
+  if (!has_thermostat(deck)) return all;
+  append(friction_warning(make_system(deck, molecules)), all);
+  for (const AveragedQuantity& a : energies->averages()) {
+    if (a.quantity != "temperature_K") continue;
+    append(temperature_warning(a, a.bath_K.value_or(bath_temperatures_K(deck).front()), deck), all);
+  }
+  return all;
+}
+
+DistanceHistogram distance_histogram(const Frame& frame, PairClass pair_class,
+                                     const ObserveRdf& rdf) {
+  const double width_A = rdf.r_max_A / rdf.bins;
+  const double pairs = analysis::pairs_per_sample(frame.molecules)[pair_class];
+  const auto bins = static_cast<std::size_t>(rdf.bins);
   DistanceHistogram d;
-  const std::size_t b = static_cast<std::size_t>(bins);
-  const std::size_t groups = frame.pair_samples.size();
-  d.group_counts.assign(groups, std::vector<double>(b));
-  d.counts.assign(b, 0.0);
-  d.density_per_A.assign(b, 0.0);
-  d.error_per_A.assign(b, 0.0);
-  std::vector<double> samples(groups);
-  for (std::size_t g = 0; g < groups; ++g) {
-    samples[g] = static_cast<double>(frame.pair_samples[g]) * pairs * width_A;
-    const auto* counts =
-        &frame.pair_counts[(g * kPairClasses + static_cast<std::size_t>(pair_class)) * b];
-    std::copy(counts, counts + b, d.group_counts[g].begin());
+  std::vector<double> samples;
+  for (std::size_t g = 0; g < frame.pair_samples.size(); ++g) {
+    samples.push_back(static_cast<double>(frame.pair_samples[g]) * pairs * width_A);
+    const auto* counts = &frame.pair_counts[(g * kPairClasses + pair_class) * bins];
+    d.group_counts.emplace_back(counts, counts + bins);
   }
-  std::vector<double> in_bin(groups);
-  for (std::size_t bin = 0; bin < b; ++bin) {
-    for (std::size_t g = 0; g < groups; ++g) in_bin[g] = d.group_counts[g][bin];
-    d.counts[bin] = std::accumulate(in_bin.begin(), in_bin.end(), 0.0);
+  std::vector<double> in_bin(samples.size());
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    for (std::size_t g = 0; g < in_bin.size(); ++g) in_bin[g] = d.group_counts[g][bin];
+    d.counts.push_back(std::accumulate(in_bin.begin(), in_bin.end(), 0.0));
     const analysis::MeanError density = analysis::ratio_and_error(in_bin, samples);
-    d.density_per_A[bin] = density.mean;
-    d.error_per_A[bin] = density.error;
+    d.density_per_A.push_back(density.mean);
+    d.error_per_A.push_back(density.error);
   }
   return d;
 }
 
-analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity) {
-  const analysis::Blocking b = quantity.result();
-  return {b.mean, b.error};
+const AveragedQuantity* SchemeResult::correlation_time(std::string_view quantity) const {
+  const auto found = std::ranges::find(correlation_times, quantity, &AveragedQuantity::quantity);
+  return found == correlation_times.end() ? nullptr : &*found;
+}
+
+std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes,
+                                             int molecules) {
+  std::vector<CheapestScheme> all;
+  if (schemes.empty()) return all;
+  const double thermal =
+      3.0 * (molecules - 1) * units::boltzmann_kcal_per_mol_K * schemes.front().temperature_K.mean;
+  for (const double share : {0.3, 0.1, 0.03, 0.01}) {
+    if (!(thermal > 0.0)) break;
+    all.push_back(cheapest_scheme(schemes, fmt::format("<V0> to {:g} % of 3(N-1)kT", 100.0 * share),
+                                  ErrorMeasure::potential, share * thermal));
+  }
+  for (const double limit : {0.05, 0.02, 0.01}) {
+    all.push_back(cheapest_scheme(schemes, fmt::format("OO histogram to {:g}", limit),
+                                  ErrorMeasure::distance, limit));
+  }
+  return all;
+}
+
+std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes) {
+  std::vector<SchemeBeadLimit> limits;
+  for (auto& curve : curves_of(schemes)) {
+    std::erase_if(curve, [](const SchemeResult* s) {
+      return s->rings.empty() || s->beads == 1 || s->frequencies == RingFrequencies::economised;
+    });
+    if (curve.empty()) continue;
+    std::ranges::sort(curve, {},
+                      [](const SchemeResult* s) { return std::pair(s->beads, s->timestep_fs); });
+    for (std::size_t column = 0; column < curve.front()->rings.size(); ++column) {
+      // Both estimators of the energy have the same mean; the errors of this one grow with P, so
+      // that few beads would determine its limit.
+      const std::string& quantity = curve.front()->rings[column].quantity;
+      if (quantity == "energy_primitive_kcal_per_mol") continue;
+      std::vector<int> beads;
+      std::vector<analysis::MeanError> means;
+      for (const SchemeResult* s : curve) {
+        beads.push_back(s->beads);
+        means.push_back({s->rings[column].mean, s->rings[column].error});
+      }
+      limits.push_back({curve.front()->curve, quantity, analysis::bead_limit(beads, means)});
+    }
+  }
+  return limits;
+}
+
+std::vector<SchemeOrder> energy_orders(const std::vector<SchemeResult>& schemes) {
+  std::vector<SchemeOrder> orders;
+  for (const auto& curve : curves_of(schemes)) {
+    std::vector<double> steps_fs, changes;
+    for (const SchemeResult* s : curve) {
+      if (!s->blow_ups.empty()) continue;
+      steps_fs.push_back(s->timestep_fs);
+      changes.push_back(s->energy_rms_kcal_per_mol.mean);
+    }
+    orders.push_back({curve.front()->curve, "energy", analysis::fit_order(steps_fs, changes)});
+  }
+  return orders;
+}
+
+analysis::MeanError total_variation_and_error(const DistanceHistogram& histogram,
+                                              const DistanceHistogram& reference) {
+  return {analysis::total_variation(histogram.counts, reference.counts),
+          std::hypot(jackknife_error(histogram, reference), jackknife_error(reference, histogram))};
+}
+
+double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram& b,
+                             double width_A) {
+  const auto is_unknown = [](const DistanceHistogram& d) {
+    return std::ranges::none_of(d.error_per_A, [](double error) { return error > 0.0; });
+  };
+  if (is_unknown(a) || is_unknown(b)) return kNone;
+  double sum = 0.0;
+  for (std::size_t k = 0; k < a.error_per_A.size(); ++k) {
+    sum += std::hypot(a.error_per_A[k], b.error_per_A[k]);
+  }
+  return 0.5 * width_A * std::sqrt(2.0 / std::numbers::pi) * sum;
+}
+
+bool is_error_below(const SchemeResult& scheme, ErrorMeasure measure, double limit) {
+  const analysis::MeanError e = error_of(scheme, measure);
+  return scheme.blow_ups.empty() && std::fabs(e.mean) + 2.0 * e.error < limit;
+}
+
+double times_longer_to_resolve(const SchemeResult& scheme, ErrorMeasure measure, double limit) {
+  const analysis::MeanError e = error_of(scheme, measure);
+  // Equal distributions have a distance, too.
+  const double noise =
+      2.0 * e.error + (measure == ErrorMeasure::distance ? scheme.oo_total_variation_noise : 0.0);
+  if (is_error_below(scheme, measure, limit) || std::fabs(e.mean) - noise > limit) return 1.0;
+  if (!std::isfinite(noise)) return std::numeric_limits<double>::infinity();
+  return std::max(1.0, 4.0 * noise * noise / (limit * limit));
 }
 
 }  // namespace tarn

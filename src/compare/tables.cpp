@@ -1,14 +1,13 @@
-#include "tables.hpp"
-
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <initializer_list>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/rdf.hpp"
 #include "io/json.hpp"
-#include "observe/observable.hpp"
+#include "observe/rdf_counts.hpp"
+#include "scheme_run.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/version.hpp"
@@ -16,102 +15,81 @@
 namespace tarn {
 namespace {
 
-constexpr double kNotKnown = SchemeResult::kNone;
-
-using S = const SchemeResult&;
-
-struct Column {
-  const char* name;
-  double (*of)(S);
-};
-
 /// The columns of compare.csv after the label.
-constexpr Column kColumns[] = {
-    {"cluster_steps_per_s", [](S s) { return s.steps_per_second; }},
-    {"ns_per_day", [](S s) { return s.ns_per_day; }},
-    {"pair_share", [](S s) { return s.pair_share; }},
-    {"bond_share", [](S s) { return s.bond_share; }},
-    {"noise_share", [](S s) { return s.noise_share; }},
-    {"rest_share", [](S s) { return s.rest_share; }},
-    {"iterations_per_step", [](S s) { return s.iterations_per_step; }},
-    {"temperature_K", [](S s) { return s.temperature_K.mean; }},
-    {"temperature_K_err", [](S s) { return s.temperature_K.error; }},
-    {"temperature_translation_K", [](S s) { return s.translation_K.mean; }},
-    {"temperature_rotation_K", [](S s) { return s.rotation_K.mean; }},
-    {"temperature_bond_K", [](S s) { return s.bond_K.mean; }},
-    {"potential_kcal_per_mol", [](S s) { return s.potential_kcal_per_mol.mean; }},
-    {"potential_kcal_per_mol_err", [](S s) { return s.potential_kcal_per_mol.error; }},
-    {"autocorrelation_ps", [](S s) { return s.autocorrelation_ps; }},
-    {"independent_samples_per_s", [](S s) { return s.independent_samples_per_second; }},
-    {"constraint_max_A2", [](S s) { return s.constraint_max_A2; }},
-    {"oo_total_variation", [](S s) { return s.oo_total_variation; }},
-    {"oo_kolmogorov_smirnov", [](S s) { return s.oo_kolmogorov_smirnov; }},
-    {"oo_mean_distance_A", [](S s) { return s.oo_mean_distance_A; }},
-    {"stopped_replicas", [](S s) { return static_cast<double>(s.blow_ups.size()); }},
-    {"timestep_fs", [](S s) { return s.timestep_fs; }},
-    {"us_per_ps", [](S s) { return s.us_per_ps; }},
-    {"potential_difference_kcal_per_mol",
-     [](S s) { return s.potential_difference_kcal_per_mol.mean; }},
-    {"potential_difference_kcal_per_mol_err",
-     [](S s) { return s.potential_difference_kcal_per_mol.error; }},
-    {"oo_total_variation_err", [](S s) { return s.oo_total_variation_err; }},
-    {"oo_total_variation_noise", [](S s) { return s.oo_total_variation_noise; }},
-    {"departed_replicas", [](S s) { return static_cast<double>(s.departed_replicas); }},
-    {"energy_drift_kcal_per_mol_per_ps",
-     [](S s) { return s.energy_drift_kcal_per_mol_per_ps.mean; }},
-    {"energy_drift_kcal_per_mol_per_ps_err",
-     [](S s) { return s.energy_drift_kcal_per_mol_per_ps.error; }},
-    {"energy_rms_kcal_per_mol", [](S s) { return s.energy_rms_kcal_per_mol.mean; }},
-    {"energy_rms_kcal_per_mol_err", [](S s) { return s.energy_rms_kcal_per_mol.error; }},
-    {"energy_max_kcal_per_mol", [](S s) { return s.energy_max_kcal_per_mol; }},
-    {"momentum_max_Da_A_per_ps", [](S s) { return s.momentum_max_Da_A_per_ps; }},
-    {"angular_momentum_max_Da_A2_per_ps", [](S s) { return s.angular_momentum_max_Da_A2_per_ps; }},
-    {"us_per_ps_err", [](S s) { return s.us_per_ps_err; }},
-};
+std::vector<std::pair<const char*, double>> columns_of(const SchemeResult& s) {
+  return {
+      {"cluster_steps_per_s", s.steps_per_second},
+      {"ns_per_day", s.ns_per_day},
+      {"pair_share", s.pair_share},
+      {"bond_share", s.bond_share},
+      {"noise_share", s.noise_share},
+      {"rest_share", s.rest_share},
+      {"iterations_per_step", s.iterations_per_step},
+      {"temperature_K", s.temperature_K.mean},
+      {"temperature_K_err", s.temperature_K.error},
+      {"temperature_translation_K", s.translation_K.mean},
+      {"temperature_rotation_K", s.rotation_K.mean},
+      {"temperature_bond_K", s.bond_K.mean},
+      {"potential_kcal_per_mol", s.potential_kcal_per_mol.mean},
+      {"potential_kcal_per_mol_err", s.potential_kcal_per_mol.error},
+      {"autocorrelation_ps", s.autocorrelation_ps},
+      {"independent_samples_per_s", s.independent_samples_per_second},
+      {"constraint_max_A2", s.constraint_max_A2},
+      {"oo_total_variation", s.oo_total_variation},
+      {"oo_kolmogorov_smirnov", s.oo_kolmogorov_smirnov},
+      {"oo_mean_distance_A", s.oo_mean_distance_A},
+      {"stopped_replicas", static_cast<double>(s.blow_ups.size())},
+      {"timestep_fs", s.timestep_fs},
+      {"us_per_ps", s.us_per_ps},
+      {"potential_difference_kcal_per_mol", s.potential_difference_kcal_per_mol.mean},
+      {"potential_difference_kcal_per_mol_err", s.potential_difference_kcal_per_mol.error},
+      {"oo_total_variation_err", s.oo_total_variation_err},
+      {"oo_total_variation_noise", s.oo_total_variation_noise},
+      {"departed_replicas", static_cast<double>(s.departed_replicas)},
+      {"energy_drift_kcal_per_mol_per_ps", s.energy_drift_kcal_per_mol_per_ps.mean},
+      {"energy_drift_kcal_per_mol_per_ps_err", s.energy_drift_kcal_per_mol_per_ps.error},
+      {"energy_rms_kcal_per_mol", s.energy_rms_kcal_per_mol.mean},
+      {"energy_rms_kcal_per_mol_err", s.energy_rms_kcal_per_mol.error},
+      {"energy_max_kcal_per_mol", s.energy_max_kcal_per_mol},
+      {"momentum_max_Da_A_per_ps", s.momentum_max_Da_A_per_ps},
+      {"angular_momentum_max_Da_A2_per_ps", s.angular_momentum_max_Da_A2_per_ps},
+      {"us_per_ps_err", s.us_per_ps_err},
+  };
+}
 
-}  // namespace
+/// Adds the columns of a quantity to a header.
+void add_columns(std::string_view quantity, std::initializer_list<const char*> ends,
+                 std::vector<std::string>& header) {
+  for (const char* end : ends) header.push_back(fmt::format("{}{}", quantity, end));
+}
 
-void write_scheme_table(const CompareResult& result, const std::string& provenance) {
+/// One row per scheme.
+void write_schemes(const CompareResult& result, const std::string& provenance) {
   std::vector<std::string> header{"scheme"};
-  for (const Column& column : kColumns) header.emplace_back(column.name);
+  for (const auto& [name, value] : columns_of({})) header.emplace_back(name);
   std::string meanings = kShareMeanings;
   std::ranges::replace(meanings, '\n', ' ');
   io::CsvTable table(result.out_dir + "/compare.csv", header, provenance + "; " + meanings);
   for (const SchemeResult& s : result.schemes) {
     table.cell(s.label);
-    for (const Column& column : kColumns) table.cell_or_nan(column.of(s));
+    for (const auto& [name, value] : columns_of(s)) table.cell_or_nan(value);
     table.end_row();
   }
   table.write();
 }
 
-void write_energy_orders(const CompareResult& result, const std::string& provenance) {
-  io::CsvTable table(result.out_dir + "/orders.csv",
-                     {"scheme", "quantity", "order", "spread", "points", "smallest_timestep_fs",
-                      "largest_timestep_fs"},
-                     provenance + "; convergence order of the rms change of the total energy");
-  for (const SchemeOrder& o : result.orders) {
-    table.cells(o.label, o.quantity).cells_or_nan(o.fit.order, o.fit.spread).cell(o.fit.points);
-    table.cells_or_nan(o.fit.smallest_step, o.fit.largest_step);
-    table.end_row();
-  }
-  table.write();
-}
-
-void write_distances(const std::vector<SchemeRun>& runs, const std::string& provenance,
-                     const std::string& folder) {
-  constexpr std::array<const char*, kPairClasses> class_names{"OO", "OH", "HH"};
+/// One row per bin and one group of columns per scheme and pair class.
+void write_distances(const std::vector<SchemeRun>& runs, const std::string& folder,
+                     const std::string& provenance) {
   const ObserveRdf& rdf = *runs.front().deck.rdf;  // equal for all runs
-  std::vector<std::size_t> classes;
-  for (std::size_t p = 0; p < class_names.size(); ++p) {
-    if (rdf.pairs[p]) classes.push_back(p);
-  }
   std::vector<std::string> header{"r_A"};
+  std::vector<const DistanceHistogram*> histograms;
   for (const SchemeRun& run : runs) {
-    for (const std::size_t p : classes) {
-      for (const char* what : {"_count", "_density_per_A", "_density_per_A_err"}) {
-        header.push_back(run.label + " " + class_names[p] + what);
-      }
+    for (int p = 0; p < kPairClasses; ++p) {
+      if (!rdf.pairs[p]) continue;
+      add_columns(fmt::format("{} {}", run.label, pair_name(p)),
+                  {"_count", "_density_per_A", "_density_per_A_err"}, header);
+      histograms.push_back(&run.histograms[p]);
     }
   }
   io::CsvTable table(folder + "/rdf.csv", header,
@@ -121,99 +99,114 @@ void write_distances(const std::vector<SchemeRun>& runs, const std::string& prov
   const std::vector<double> centres_A = analysis::bin_centres_A(rdf.r_max_A, rdf.bins);
   for (std::size_t b = 0; b < centres_A.size(); ++b) {
     table.cell(centres_A[b]);
-    for (const SchemeRun& run : runs) {
-      for (const std::size_t p : classes) {
-        const DistanceHistogram& h = run.histograms[p];
-        table.cells(static_cast<std::int64_t>(h.counts[b]), h.density_per_A[b], h.error_per_A[b]);
-      }
+    for (const DistanceHistogram* h : histograms) {
+      table.cells(static_cast<std::int64_t>(h->counts[b]), h->density_per_A[b], h->error_per_A[b]);
     }
     table.end_row();
   }
   table.write();
 }
 
-void write_correlations(const std::vector<const SchemeRun*>& runs, const std::string& provenance,
-                        const std::string& folder) {
+/// Time correlation functions, one row per scheme and lag, and their times, one row per scheme.
+void write_correlations(const CompareResult& result, const std::vector<SchemeRun>& runs,
+                        const std::string& provenance) {
   std::vector<std::string> header = Correlations::header();
   header.insert(header.begin(), "scheme");
-  io::CsvTable table(folder + "/correlation.csv", header,
-                     provenance + "; " + std::string(Correlations::kRemark));
-  for (const SchemeRun* run : runs) {
-    for (std::size_t lag = 0; lag <= run->correlations->longest(); ++lag) {
-      run->correlations->append_cells(lag, table.cell(run->label));
-      table.end_row();
+  io::CsvTable functions(result.out_dir + "/correlation.csv", header,
+                         provenance + "; " + std::string(Correlations::kRemark));
+  for (const SchemeRun& run : runs) {
+    if (run.has_lost_all_replicas() || !run.correlations->has_rows()) continue;
+    for (std::size_t lag = 0; lag <= run.correlations->longest(); ++lag) {
+      run.correlations->append_cells(lag, functions.cell(run.label));
+      functions.end_row();
     }
   }
-  table.write();
-}
-
-void write_correlation_times(const CompareResult& result, const std::string& provenance) {
-  std::vector<std::string> header{"scheme", "timestep_fs", "us_per_ps", "stopped_replicas",
-                                  "interval_fs"};
+  functions.write();
+  header = {"scheme", "timestep_fs", "us_per_ps", "stopped_replicas", "interval_fs"};
   const std::vector<std::string> names = Correlations::names_of_times();
-  for (const std::string& name : names) {
-    for (const char* what : {"", "_err", "_converged"}) header.push_back(name + what);
-  }
-  io::CsvTable table(result.out_dir + "/correlation_times.csv", header,
+  for (const std::string& name : names) add_columns(name, {"", "_err", "_converged"}, header);
+  io::CsvTable times(result.out_dir + "/correlation_times.csv", header,
                      provenance +
                          "; integrals of the correlation functions up to the last row; converged = "
                          "0: the error is a lower bound");
   for (const SchemeResult& s : result.schemes) {
-    table.cells(s.label, s.timestep_fs).cell_or_nan(s.us_per_ps);
-    table.cells(s.blow_ups.size(), s.correlation_interval_fs);
+    times.cells(s.label, s.timestep_fs).cell_or_nan(s.us_per_ps);
+    times.cells(s.blow_ups.size(), s.correlation_interval_fs);
     for (const std::string& name : names) {
       const AveragedQuantity* time = s.correlation_time(name);
-      table.cells_or_nan(time ? time->mean : kNotKnown, time ? time->error : kNotKnown);
-      table.cell(int{time && time->converged});
+      times.cells_or_nan(time ? time->mean : s.kNone, time ? time->error : s.kNone);
+      times.cell(int{time && time->converged});
     }
-    table.end_row();
+    times.end_row();
   }
-  table.write();
+  times.write();
 }
 
-void write_beads(const CompareResult& result, const std::string& provenance) {
+/// Averages of ring polymers, one row per scheme, and their extrapolations, if there are any.
+void write_beads(const CompareResult& result, const BeadMeans& columns,
+                 const std::string& provenance) {
   std::vector<std::string> header{"scheme", "beads", "timestep_fs", "us_per_ps"};
-  const std::size_t columns = bead_columns().size();
-  for (const RingColumn& column : bead_columns()) {
-    for (const char* what : {"", "_err"}) header.push_back(std::string(column.name) + what);
-  }
+  for (const auto& [column, mean] : columns) add_columns(column->name, {"", "_err"}, header);
   io::CsvTable table(result.out_dir + "/beads.csv", header,
                      provenance + "; averages of ring polymers as in path_integral.csv");
   for (const SchemeResult& s : result.schemes) {
     table.cells(s.label, s.beads, s.timestep_fs).cell_or_nan(s.us_per_ps);
-    for (std::size_t k = 0; k < columns; ++k) {
-      table.cells_or_nan(s.rings.empty() ? kNotKnown : s.rings[k].mean,
-                         s.rings.empty() ? kNotKnown : s.rings[k].error);
-    }
+    for (const AveragedQuantity& a : s.rings) table.cells_or_nan(a.mean, a.error);
+    // The columns after the first four have no values if all replicas were lost.
+    for (std::size_t k = 4; s.rings.empty() && k < header.size(); ++k) table.cell_or_nan(s.kNone);
+    table.end_row();
+  }
+  table.write();
+  if (result.bead_limits.empty()) return;
+  io::CsvTable limits(result.out_dir + "/bead_limits.csv",
+                      {"scheme", "quantity", "limit", "limit_err", "c1", "c2", "points", "chi2",
+                       "degrees_of_freedom"},
+                      provenance + "; fits limit + c1/P^2 + c2/P^4 to the means of beads.csv");
+  for (const auto& [label, quantity, fit] : result.bead_limits) {
+    limits.cells(label, quantity);
+    limits.cells_or_nan(fit.limit.mean, fit.limit.error, fit.c1, fit.c2).cell(fit.points);
+    limits.cell_or_nan(fit.chi2).cell(fit.degrees_of_freedom);
+    limits.end_row();
+  }
+  limits.write();
+}
+
+void write_orders(const CompareResult& result, const std::string& provenance) {
+  io::CsvTable table(result.out_dir + "/orders.csv",
+                     {"scheme", "quantity", "order", "spread", "points", "smallest_timestep_fs",
+                      "largest_timestep_fs"},
+                     provenance + "; convergence order of the rms change of the total energy");
+  for (const auto& [label, quantity, fit] : result.orders) {
+    table.cells(label, quantity).cells_or_nan(fit.order, fit.spread).cell(fit.points);
+    table.cells_or_nan(fit.smallest_step, fit.largest_step);
     table.end_row();
   }
   table.write();
 }
 
-void write_bead_limits(const CompareResult& result, const std::string& provenance) {
-  io::CsvTable table(result.out_dir + "/bead_limits.csv",
-                     {"scheme", "quantity", "limit", "limit_err", "c1", "c2", "points", "chi2",
-                      "degrees_of_freedom"},
-                     provenance + "; fits limit + c1/P^2 + c2/P^4 to the means of beads.csv");
-  for (const SchemeBeadLimit& b : result.bead_limits) {
-    const analysis::BeadLimit& fit = b.fit;
-    table.cells(b.label, b.quantity);
-    table.cells_or_nan(fit.limit.mean, fit.limit.error, fit.c1, fit.c2).cell(fit.points);
-    table.cell_or_nan(fit.chi2).cell(fit.degrees_of_freedom);
-    table.end_row();
-  }
-  table.write();
+}  // namespace
+
+void write_tables(const CompareResult& result, const std::vector<SchemeRun>& runs,
+                  const std::string& provenance) {
+  write_schemes(result, provenance);
+  write_distances(runs, result.out_dir, provenance);
+  if (runs.front().correlations) write_correlations(result, runs, provenance);
+  const auto has_rings = [](const SchemeRun& run) { return !run.rings.empty(); };
+  const auto with_rings = std::ranges::find_if(runs, has_rings);
+  if (with_rings != runs.end()) write_beads(result, with_rings->rings, provenance);
+  if (!result.orders.empty()) write_orders(result, provenance);
 }
 
 void write_compare_record(const Deck& deck, const std::vector<std::string>& schemes,
                           const CompareOptions& options, const CompareResult& result,
                           std::string_view status, std::string_view error) {
-  std::vector<std::string> steps;
-  for (const double step : options.steps) steps.push_back(io::json(step));
-  std::vector<std::string> beads;
-  for (const int number : options.beads) beads.push_back(fmt::format("{}", number));
-  const auto text_or_null = [](const std::string& text) {
-    return text.empty() ? std::string("null") : io::json(std::string_view(text));
+  const auto numbers = [](const auto& values, const auto& text) {
+    std::vector<std::string> all;
+    for (const auto value : values) all.push_back(text(value));
+    return io::json_array(all);
+  };
+  const auto text_or_null = [](std::string_view text) {
+    return text.empty() ? std::string("null") : io::json(text);
   };
   io::JsonObject object;
   object.add("status", io::json(status));
@@ -222,9 +215,9 @@ void write_compare_record(const Deck& deck, const std::vector<std::string>& sche
       .add("deck_path", io::json(std::string_view(deck.path)))
       .add("deck", io::json(std::string_view(resolved_deck(deck))))
       .add("schemes", io::json_strings(schemes))
-      .add("steps_fs", io::json_array(steps))
+      .add("steps_fs", numbers(options.steps, [](double step) { return io::json(step); }))
       .add("reference", text_or_null(options.reference))
-      .add("beads", io::json_array(beads))
+      .add("beads", numbers(options.beads, [](std::int64_t n) { return io::json(n); }))
       .add("free_rings", io::json_strings(options.free_rings))
       .add("frequencies", io::json_strings(options.frequencies))
       .add("device", text_or_null(result.device))

@@ -268,7 +268,8 @@ Messages TableObserver::messages() const {
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
     auto warning = equilibration_warning(spec_.columns[spec_.steady_columns[k]], shifts_of(k));
     if (!warning) continue;
-    warning->text += " or --skip of tarn analyse";
+    const bool has_rows = replicas_.count_of(info_.replicas) > 0;
+    if (has_rows) warning->text += " or --skip of tarn analyse";
     messages.push_back(std::move(*warning));
   }
   if (spec_.more_messages) append(spec_.more_messages(), messages);
