@@ -18,6 +18,7 @@ NAMES = {
     "partner": "bonded, of a molecule with a free hydrogen",
     "double": "bonded, of a molecule that donates two bonds",
 }
+LABELS = ("free", "bonded,\nbeside a free H", "bonded,\nof two bonds")
 HYDROGENS = {"free": 4, "partner": 4, "double": 8}  # in the cube
 PROTIUM_DA, DEUTERIUM_DA, OXYGEN_16_DA = 1.00782503, 2.01410178, 15.99491462
 # Both ensembles are taken to this mass, whose square root is the mean of theirs.
@@ -141,43 +142,43 @@ def logarithm(v: Value) -> Value:
 
 
 def free_energies(rows) -> dict[str, Value]:
-    """Of the deuterium at each site [kT], relative to a free one."""
-    of = {r.site: logarithm(r.value("weight_heavy")) - logarithm(r.value("weight_light")) for r in rows}
-    return {s: of[s] - of["free"] for s in SITES}
+    """Of a deuterium in place of a protium at each site [kT], without what does not depend on the site."""
+    return {r.site: logarithm(r.value("weight_heavy")) - logarithm(r.value("weight_light")) for r in rows}
 
 
-def harmonic_energies(rows) -> dict[str, float]:
-    of = {r.site: r.harmonic_kT for r in rows}
-    return {s: of[s] - of["free"] for s in SITES}
+def harmonic_energies(rows) -> dict[str, Value]:
+    return {r.site: Value(r.harmonic_kT, 0.0) for r in rows}
 
 
-def populations(f: dict) -> dict[str, Value]:
-    """With independent errors of the free energies [kT], relative to the first site."""
-    mean = {s: getattr(v, "mean", v) for s, v in f.items()}
-    weight = {s: HYDROGENS[s] * math.exp(-mean[s]) for s in SITES}
+def from_free(f: dict[str, Value]) -> dict[str, Value]:
+    return {s: f[s] - f["free"] for s in SITES}
+
+
+def populations(f: dict[str, Value]) -> dict[str, Value]:
+    """Of the deuterium, from free energies [kT] with independent errors."""
+    weight = {s: HYDROGENS[s] * math.exp(f["free"].mean - f[s].mean) for s in SITES}
     p = {s: weight[s] / sum(weight.values()) for s in SITES}
-
-    def error(s):
-        return math.hypot(*(p[s] * ((s == o) - p[o]) * getattr(f[o], "error", 0.0) for o in SITES if o != SITES[0]))
-
-    return {s: Value(p[s], error(s)) for s in SITES}
+    error = {s: math.hypot(*(p[s] * ((s == o) - p[o]) * f[o].error for o in SITES)) for s in SITES}
+    return {s: Value(p[s], error[s]) for s in SITES}
 
 
 def text(page: Page) -> dict:
     table = page.table()
     by_t = {int(t): rows for t, rows in table.by("bath_K").items()}
-    f = {t: free_energies(rows) for t, rows in by_t.items()}
-    p = {t: populations(f[t]) for t in by_t}
+    p = {t: populations(free_energies(rows)) for t, rows in by_t.items()}
     expected = {t: populations(harmonic_energies(rows)) for t, rows in by_t.items()}
+    f = {t: from_free(free_energies(rows)) for t, rows in by_t.items()}
+    harmonic_f = {t: from_free(harmonic_energies(rows)) for t, rows in by_t.items()}
     kT = {t: BOLTZMANN_KCAL_PER_MOL_K * t for t in by_t}
     percent = {t: {s: 100 * p[t][s] for s in SITES} for t in by_t}
     return {
         "percent": percent,
         "free_harmonic": {t: 100 * expected[t]["free"].mean for t in by_t},
         "energy": {t: {s: (-kT[t]) * f[t][s] for s in SITES} for t in by_t},
+        "bonded": {t: (-1 / 3) * f[t]["partner"] + (-2 / 3) * f[t]["double"] for t in by_t},
         "table": markdown(
             ["T (K)", "site of D", "hydrogens", "F − F(free) (kT)", "harmonic", "F − F(free) (kcal/mol)", "population (%)", "harmonic (%)"],
-            [[t, NAMES[s], HYDROGENS[s], f[t][s] if s != "free" else "0", f"{harmonic_energies(by_t[t])[s]:.2f}",
+            [[t, NAMES[s], HYDROGENS[s], f[t][s] if s != "free" else "0", f"{harmonic_f[t][s]:.2f}",
               kT[t] * f[t][s] if s != "free" else "0", percent[t][s], f"{100 * expected[t][s].mean:.1f}"]
              for t in by_t for s in SITES],
         ),
@@ -201,7 +202,7 @@ def draw(page: Page):
             errors = [100 * of[s].error for s in SITES]
             axes.bar(x + 0.27 * (k - 1), height, 0.27, yerr=errors if k == 0 else None, label=label, capsize=2)
         axes.bar(x + 0.27, [100 * HYDROGENS[s] / 16 for s in SITES], 0.27, label="no preference", color="0.75")
-        axes.set(title=f"{t:g} K", ylabel="population of D (%)", xticks=x, xticklabels=SITES)
+        axes.set(title=f"{t:g} K", ylabel="population of D (%)", xticks=x, xticklabels=LABELS)
         plots.legend(axes)
     plots.letters(panels)
     return figure

@@ -321,8 +321,9 @@ std::vector<Rule> run_rules() {
                    return fmt::format("{} temperatures for {}; expected at most one per replica",
                                       count, count_text(replicas, "replica"));
                  })}),
-       {{"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
-         "ascending order, and `replicas` must be a multiple of their number.",
+       {{"`[exchange]` requires windows of a `[bias]`, or a thermostat with two or more "
+         "`temperatures_K`, above 0 and in ascending order, of whose number `replicas` is a "
+         "multiple.",
          exchange_ladders_are_complete, "exchange"},
         {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than "
          "`single`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes one and requires "
