@@ -22,9 +22,9 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
   for (int m = 0; m < n; ++m) {
     const Triple<double> donor = molecule(positions_A, m);
     for (int other = 0; other < n; ++other) {
-      if (other == m) continue;
       const Vec3<double> oo = molecule(positions_A, other).o - donor.o;
       const double oo2 = norm2(oo);
+      if (other == m || oo2 >= kHydrogenBond_A * kHydrogenBond_A) continue;
       if (is_hydrogen_bond(oo, oo2, donor.h1 - donor.o)) bonds.push_back({m, other, 1});
       if (is_hydrogen_bond(oo, oo2, donor.h2 - donor.o)) bonds.push_back({m, other, 2});
     }

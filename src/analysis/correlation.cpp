@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "blocking.hpp"
+#include "core/vector_clones.hpp"
 #include "tarn/analysis/cluster.hpp"
 
 namespace tarn::analysis {
@@ -12,31 +13,40 @@ namespace {
 
 using Pairs = std::vector<std::int64_t>;
 
-/// Whether pairs, called in order, are in a sorted list.
-class Among {
- public:
-  explicit Among(const Pairs& others) : at_(others.begin()), end_(others.end()) {}
-  bool operator()(std::int64_t pair) {
-    while (at_ != end_ && *at_ < pair) ++at_;
-    return at_ != end_ && *at_ == pair;
-  }
+constexpr std::size_t kOrigins = TimeCorrelation::kOrigins;
+/// A number for each time origin. Loops over the origins become vector instructions, and each sum
+/// has the same order with all of them.
+using ByOrigin = std::array<double, kOrigins>;
 
- private:
-  Pairs::const_iterator at_, end_;
-};
-
-/// Sums of the cosines between two sets of unit vectors, and of their squares.
-struct Cosines {
-  double sum = 0.0, squares = 0.0;
-};
-Cosines cosines(const double* a, const double* b, std::size_t n) {
-  Cosines c;
+/// Sums over n molecules of the cosine between two unit vectors, and of its square.
+/// @param now [component][molecule] @param then [component][molecule][origin]
+TARN_VECTOR_CLONES void cosines(const double* now, const double* then, std::size_t n,
+                                ByOrigin& sums, ByOrigin& squares) {
+  ByOrigin sum{}, square{};
   for (std::size_t m = 0; m < n; ++m) {
-    const double cosine = a[m] * b[m] + a[n + m] * b[n + m] + a[2 * n + m] * b[2 * n + m];
-    c.sum += cosine;
-    c.squares += cosine * cosine;
+    const double x = now[m], y = now[n + m], z = now[2 * n + m];
+    const double* const at = then + m * kOrigins;
+    for (std::size_t o = 0; o < kOrigins; ++o) {
+      const double cosine = x * at[o] + y * at[n * kOrigins + o] + z * at[2 * n * kOrigins + o];
+      sum[o] += cosine;
+      square[o] += cosine * cosine;
+    }
   }
-  return c;
+  sums = sum;
+  squares = square;
+}
+
+/// Sums of squared differences. @param now [n] @param then [n][origin]
+TARN_VECTOR_CLONES void displacements(const double* now, const double* then, std::size_t n,
+                                      ByOrigin& squares) {
+  ByOrigin square{};
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t o = 0; o < kOrigins; ++o) {
+      const double moved = now[i] - then[i * kOrigins + o];
+      square[o] += moved * moved;
+    }
+  }
+  squares = square;
 }
 
 }  // namespace
@@ -51,7 +61,9 @@ TimeCorrelation::TimeCorrelation(std::size_t molecules, ClusterMasses masses, st
       longest_(longest),
       masses_(std::move(masses)),
       share_o_(masses_.model.o / masses_.molecule_Da(0)),
-      share_h_(masses_.model.fraction_h) {}
+      share_h_(masses_.model.fraction_h),
+      then_(3 * kVectors * molecules * kOrigins),
+      is_bonded_(molecules * molecules) {}
 
 double TimeCorrelation::typical_numbers(double molecules, double longest) {
   // Two bonds per molecule as donor, in `bonded` and in `still`. There are kOrigins origins, plus
@@ -110,35 +122,39 @@ TimeCorrelation::Configuration TimeCorrelation::configuration(
   return c;
 }
 
-void TimeCorrelation::compare(const Configuration& now, std::size_t lag, Origin& origin,
-                              CorrelationWindow& window) const {
+void TimeCorrelation::compare(const Configuration& now, std::size_t first) {
   const std::size_t n = molecules_;
+  std::array<ByOrigin, kDisplacement + 1> sums{};
   const auto turned = [&](std::size_t vector, Correlation p1, Correlation p2) {
-    const std::size_t at = 3 * vector * n;
-    const Cosines c = cosines(&now.vectors[at], &origin.at.vectors[at], n);
-    window.sums[p1][lag] += c.sum;
-    window.sums[p2][lag] += 1.5 * c.squares - 0.5 * static_cast<double>(n);
+    ByOrigin sum, squares;
+    const std::size_t row = 3 * vector * n;
+    cosines(&now.vectors[row], &then_[row * kOrigins], n, sum, squares);
+    for (std::size_t o = 0; o < kOrigins; ++o) {
+      sums[p1][o] += sum[o];
+      sums[p2][o] += 1.5 * squares[o] - 0.5 * static_cast<double>(n);
+    }
   };
   turned(0, kOhP1, kOhP2);
   turned(1, kOhP1, kOhP2);
   turned(2, kHhP1, kHhP2);
   turned(3, kDipoleP1, kDipoleP2);
-  double squares = 0.0;
-  for (std::size_t i = 3 * kTurning * n; i < 3 * kVectors * n; ++i) {
-    const double moved = now.vectors[i] - origin.at.vectors[i];
-    squares += moved * moved;
+  const std::size_t row = 3 * kTurning * n;
+  displacements(&now.vectors[row], &then_[row * kOrigins], 3 * n, sums[kDisplacement]);
+  for (const std::int64_t pair : now.bonded) is_bonded_[static_cast<std::size_t>(pair)] = true;
+  const auto bonded = [&](std::int64_t pair) { return is_bonded_[static_cast<std::size_t>(pair)]; };
+  for (std::size_t k = first; k < origins_.size(); ++k) {
+    Origin& origin = origins_[k];
+    const std::size_t o = place_of(origin);
+    sums[kIntermittentBond][o] =
+        static_cast<double>(std::count_if(origin.bonded.begin(), origin.bonded.end(), bonded));
+    std::erase_if(origin.still, [&](std::int64_t pair) { return !bonded(pair); });
+    sums[kContinuousBond][o] = static_cast<double>(origin.still.size());
+    CorrelationWindow& window =
+        windows_[static_cast<std::size_t>(window_of(origin) - first_window_)];
+    const auto lag = static_cast<std::size_t>(samples_ - origin.born);
+    for (std::size_t c = 0; c < kCorrelations; ++c) window.sums[c][lag] += sums[c][o];
   }
-  window.sums[kDisplacement][lag] += squares;
-  Among bonded(now.bonded), bonded_still(now.bonded);
-  double again = 0.0;
-  for (const std::int64_t pair : origin.at.bonded) again += bonded(pair) ? 1.0 : 0.0;
-  std::size_t still = 0;
-  for (const std::int64_t pair : origin.still) {
-    if (bonded_still(pair)) origin.still[still++] = pair;
-  }
-  origin.still.resize(still);
-  window.sums[kIntermittentBond][lag] += again;
-  window.sums[kContinuousBond][lag] += static_cast<double>(origin.still.size());
+  for (const std::int64_t pair : now.bonded) is_bonded_[static_cast<std::size_t>(pair)] = false;
 }
 
 CorrelationWindow TimeCorrelation::empty_window() const {
@@ -150,26 +166,28 @@ CorrelationWindow TimeCorrelation::empty_window() const {
 std::optional<CorrelationWindow> TimeCorrelation::add(std::span<const double> positions_A) {
   const auto step = static_cast<std::int64_t>(spacing(longest_));
   const Configuration now = configuration(positions_A);
-  if (samples_ % step == 0) {
-    const Origin& origin = origins_.emplace_back(Origin{samples_, now, now.bonded});
-    const auto place = static_cast<std::size_t>(window_of(origin) - first_window_);
-    if (place == windows_.size()) windows_.push_back(empty_window());
-    windows_[place].molecules += static_cast<double>(molecules_);
-    windows_[place].bonds += static_cast<double>(now.bonded.size());
+  compare(now, 0);
+  std::optional<CorrelationWindow> whole;
+  if (!origins_.empty() && samples_ - origins_.front().born == std::int64_t(longest_)) {
+    if (origins_.front().born / step % std::int64_t{kOrigins} == std::int64_t{kOrigins} - 1) {
+      whole = std::move(windows_.front());
+      windows_.pop_front();
+      ++first_window_;
+    }
+    origins_.pop_front();
   }
-  for (Origin& origin : origins_) {
-    compare(now, static_cast<std::size_t>(samples_ - origin.born), origin,
-            windows_[static_cast<std::size_t>(window_of(origin) - first_window_)]);
+  if (samples_ % step == 0) {
+    const Origin& origin = origins_.emplace_back(Origin{samples_, now.bonded, now.bonded});
+    const auto window = static_cast<std::size_t>(window_of(origin) - first_window_);
+    if (window == windows_.size()) windows_.push_back(empty_window());
+    windows_[window].molecules += static_cast<double>(molecules_);
+    windows_[window].bonds += static_cast<double>(now.bonded.size());
+    for (std::size_t row = 0; row < now.vectors.size(); ++row) {
+      then_[row * kOrigins + place_of(origin)] = now.vectors[row];
+    }
+    compare(now, origins_.size() - 1);
   }
   ++samples_;
-  if (samples_ - origins_.front().born <= static_cast<std::int64_t>(longest_)) return std::nullopt;
-  const bool last = origins_.front().born / step % static_cast<std::int64_t>(kOrigins) ==
-                    static_cast<std::int64_t>(kOrigins) - 1;
-  origins_.pop_front();
-  if (!last) return std::nullopt;
-  CorrelationWindow whole = std::move(windows_.front());
-  windows_.pop_front();
-  ++first_window_;
   return whole;
 }
 
@@ -181,14 +199,19 @@ void TimeCorrelation::archive(Memory& m) {
     m(window.sums);
   });
   m.list(origins_, [&](Origin& origin) {
-    origin.at.vectors.resize(3 * kVectors * molecules_);
-    m(origin.born, origin.at.vectors);
-    for (Pairs* pairs : {&origin.at.bonded, &origin.still}) {
-      m.list(*pairs, [&](std::int64_t& pair) { m(pair); });
-    }
+    m(origin.born);
     const std::int64_t age = samples_ - origin.born, window = window_of(origin) - first_window_;
-    Memory::require(age >= 1 && age <= static_cast<std::int64_t>(longest_) && window >= 0 &&
-                    window < std::ssize(windows_));
+    Memory::require(origin.born >= 0 && age >= 1 && age <= static_cast<std::int64_t>(longest_) &&
+                    window >= 0 && window < std::ssize(windows_));
+    for (std::size_t row = 0; row < 3 * kVectors * molecules_; ++row) {
+      m(then_[row * kOrigins + place_of(origin)]);
+    }
+    for (Pairs* pairs : {&origin.bonded, &origin.still}) {
+      m.list(*pairs, [&](std::int64_t& pair) {
+        m(pair);
+        Memory::require(pair >= 0 && pair < std::ssize(is_bonded_));
+      });
+    }
   });
 }
 

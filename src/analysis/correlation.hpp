@@ -93,18 +93,22 @@ class TimeCorrelation {
     std::vector<std::int64_t> bonded;  ///< pairs i < j as i N + j, sorted
   };
   struct Origin {
-    std::int64_t born;  ///< sample
-    Configuration at;
-    std::vector<std::int64_t> still;  ///< pairs bonded at all samples since
+    std::int64_t born;                 ///< sample
+    std::vector<std::int64_t> bonded;  ///< pairs
+    std::vector<std::int64_t> still;   ///< those bonded at all samples since
   };
 
   Configuration configuration(std::span<const double> positions_A) const;
-  /// Adds the correlation of a configuration with an origin `lag` samples earlier.
-  void compare(const Configuration& now, std::size_t lag, Origin& origin,
-               CorrelationWindow& window) const;
+  /// Adds the correlations of a configuration with the origins from number `first` on.
+  void compare(const Configuration& now, std::size_t first);
   CorrelationWindow empty_window() const;
   std::int64_t window_of(const Origin& origin) const {
     return origin.born / static_cast<std::int64_t>(window_samples(longest_));
+  }
+
+  /// Its number in then_.
+  std::size_t place_of(const Origin& origin) const {
+    return static_cast<std::size_t>(origin.born) / spacing(longest_) % kOrigins;
   }
 
   std::size_t molecules_, longest_;
@@ -113,6 +117,8 @@ class TimeCorrelation {
   std::int64_t samples_ = 0;
   std::int64_t first_window_ = 0;          // number of windows_.front()
   std::deque<Origin> origins_;             // the oldest first
+  std::vector<double> then_;               // vectors of the origins, [row][place_of(origin)]
+  std::vector<bool> is_bonded_;            // by pair; all false but within compare()
   std::deque<CorrelationWindow> windows_;  // those not complete
 };
 

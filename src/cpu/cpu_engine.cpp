@@ -689,7 +689,9 @@ class CpuEngine final : public Engine {
           const FlushDenormals flush;
           Group& group = groups_[g];
           layout.prepare_to_report(group, w.space);
-          if (!layout.has_rings()) {
+          const bool reports = (fields & (kPositions | kMultipliers)) != 0;
+          const bool moves = Measure::needs_velocities(fields);
+          if (reports && !layout.has_rings()) {
             context_.kernels.report_positions(context_.parameters, layout.packs_of(group, w.space),
                                               w.space.q.data());
           }
@@ -697,10 +699,13 @@ class CpuEngine final : public Engine {
           for (int r = 0; r < group.replicas; ++r) {
             const std::int64_t place = places[group.first_replica + r];
             if (place < 0) continue;
-            layout.gather_centroid(group, group.x, r, w.replica.x.data());
-            layout.gather_centroid(group, group.v, r, w.replica.v.data());
-            layout.gather_centroid(group, group.a, r, w.replica.a.data());
-            layout.gather_centroid(group, q, r, w.replica.q.data());
+            const auto gather = [&](bool needed, const auto& from, std::vector<double>& to) {
+              if (needed) layout.gather_centroid(group, from, r, to.data());
+            };
+            gather(moves || (fields & kOwnPositions) != 0, group.x, w.replica.x);
+            gather(moves, group.v, w.replica.v);
+            gather((fields & kMultipliers) != 0, group.a, w.replica.a);
+            gather(reports, q, w.replica.q);
             measure_.fill(
                 fields, static_cast<std::size_t>(place), w.replica,
                 [&](const std::vector<double>& x, std::vector<double>& f) {

@@ -67,11 +67,8 @@ class SpectrumObserver final : public ArchivedObserver {
       std::vector<float>& velocities = still[id];
       velocities.swap(velocities_[id]);
       velocities.reserve(samples_ * numbers());
-      const auto begin =
-          frame.velocities_A_per_akma.begin() + static_cast<std::ptrdiff_t>(r * coordinates());
-      std::transform(begin, begin + static_cast<std::ptrdiff_t>(coordinates()),
-                     std::back_inserter(velocities),
-                     [](double v) { return static_cast<float>(v); });
+      const double* const v = &frame.velocities_A_per_akma[r * coordinates()];
+      velocities.insert(velocities.end(), v, v + coordinates());
       if (!has_dipoles()) continue;
       for (const double d : frame.dipoles_e_A[r]) velocities.push_back(static_cast<float>(d));
     }
