@@ -47,9 +47,12 @@ if(TARN_CUDA_VERSION VERSION_LESS 12)
 endif()
 
 # Developer builds have code for one architecture and its PTX, which newer GPUs compile at start-up in
-# half a minute: the architecture of this machine's GPU if nvcc supports it, else sm_90.
+# half a minute: the architecture of this machine's GPU if nvcc supports it, else sm_90. Each further
+# one takes ten minutes of a core.
+set(lacks "")
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(arch 90)
+  set(lacks "; GPUs below 9.0 (A100, RTX 30 and 40) need -DTARN_CUDA_RELEASE_ARCHS=ON or -DCMAKE_CUDA_ARCHITECTURES")
   execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE nvcc_codes ERROR_QUIET)
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
     OUTPUT_VARIABLE gpus ERROR_QUIET TIMEOUT 20)
@@ -57,10 +60,12 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     set(of_gpu ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
     if(nvcc_codes MATCHES "sm_${of_gpu}[^0-9]")
       set(arch ${of_gpu})
+      set(lacks "")
     endif()
   endif()
   set(CMAKE_CUDA_ARCHITECTURES ${arch}-real ${arch}-virtual)
   if(TARN_CUDA_RELEASE_ARCHS)
+    set(lacks "")
     set(CMAKE_CUDA_ARCHITECTURES "")
     foreach(arch 75 80 86 89 90 100 103 120)
       if(nvcc_codes MATCHES "sm_${arch}[^0-9]")
@@ -100,4 +105,4 @@ else()
   set(cusolver "without cuSOLVER")
 endif()
 list(JOIN CMAKE_CUDA_ARCHITECTURES " " archs)
-set(TARN_CUDA_STATUS "${TARN_CUDA_VERSION} (${nvcc}), for ${archs}, ${cusolver}")
+set(TARN_CUDA_STATUS "${TARN_CUDA_VERSION} (${nvcc}), for ${archs}, ${cusolver}${lacks}")

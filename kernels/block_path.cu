@@ -48,18 +48,12 @@ __device__ Vec3<S> block_sum(const BlockMemory<S, R, kMSite>& memory, SumNumber 
                              const Vec3<S>& mine) {
   const Vec3<S> of_warp = sum_over_warp(mine);
   S* const parts = memory.sums + number * (kMostInBlock / kWarpLanes) * 3;
-  const auto part = [&](int w) -> Vec3<S> {
-    return {parts[3 * w], parts[3 * w + 1], parts[3 * w + 2]};
-  };
   if (threadIdx.y == 0 && threadIdx.x % kWarpLanes == 0) {
-    S* const p = parts + threadIdx.x / kWarpLanes * 3;
-    p[0] = of_warp.x;
-    p[1] = of_warp.y;
-    p[2] = of_warp.z;
+    store_vector(of_warp, parts, 1, threadIdx.x / kWarpLanes * 3);
   }
   __syncthreads();
-  Vec3<S> sum = part(0);
-  for (int w = 1; w < memory.width / kWarpLanes; ++w) sum = sum + part(w);
+  Vec3<S> sum = load_vector<S>(parts, 1, 0);
+  for (int w = 1; w < memory.width / kWarpLanes; ++w) sum = sum + load_vector<S>(parts, 1, 3 * w);
   return sum;
 }
 

@@ -40,7 +40,9 @@ struct NumberInSlot {
 
   TARN_HD double operator()(std::int64_t index) const {
     const std::int64_t number = index / s.slots, slot = index % s.slots;
-    LanePlace place{slot / s.molecules, static_cast<int>(slot % s.molecules)};
+    const std::int64_t row = slot / s.adjacent;
+    LanePlace place{row / s.molecules * s.adjacent + slot % s.adjacent,
+                    static_cast<int>(row % s.molecules)};
     if (s.per_warp > 0) {
       place =
           place_of(slot / kWarpLanes, static_cast<int>(slot % kWarpLanes), s.molecules, s.replicas);

@@ -21,6 +21,7 @@ struct Slots {
   std::int64_t slots, replicas;
   int molecules;
   int per_warp;          ///< clusters per warp on the warp path, else 0
+  int adjacent;          ///< see DeviceState
   int numbers;           ///< per molecule
   bool fill_with_first;  ///< slots without a molecule: those of the first molecule, or zeros
 };

@@ -216,8 +216,9 @@ TARN_HD SiteForces<T> as_sums(const SiteForces<R>& f) {
 
 /// All forces but those of the bonds: pairs in precision R, each computed once, and those from
 /// outside.
+/// @tparam kOrder does not change the result
 /// @param x positions in the format of the state
-template <class W, class R, bool kMSite, class S, class X>
+template <class W, class R, bool kMSite, PairOrder kOrder = PairOrder::one_by_one, class S, class X>
 TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& system,
                                             const PairParameters<scalar_t<R>>& pair, const X& x) {
   using T = lane_t<W, S>;
@@ -234,7 +235,7 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
     if constexpr (kMSite) other.d.m = shuffled(w, own.d.m, from);
     const Vec3<R> r = no_force_unless<R>(w.template pair<R>(k), oxygen_vector(own, other));
     SiteForces<R> on_other = no_site_forces<R>();
-    add_pair_forces<kMSite>(pair, r, own.d, other.d, AllLanes{}, f, on_other);
+    add_pair_forces<kMSite, kOrder>(pair, r, own.d, other.d, AllLanes{}, f, on_other);
     // Return the force on the partner to the partner's lane.
     const auto back = w.meeting(k);
     f.o = f.o + shuffled(w, on_other.o, back);
@@ -342,7 +343,10 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
       w.record(status);
       if (!is_constrained(system.passes.move)) w.indefinite(status.good);
       w.end_stage(first_stage(system.passes.move), step);
-      f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
+      // On GPUs more of the roots overlap in this order, if there are enough registers.
+      constexpr PairOrder order =
+          std::is_same_v<T, R> ? PairOrder::two_sites : PairOrder::one_by_one;
+      f = cluster_forces<W, R, kMSite, order>(w, system, pair, s.x);
       w.end_stage(Stage::pairs, step);
       const mask_t<T> definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
       w.indefinite(definite);

@@ -21,13 +21,10 @@
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
-#include "kernels/launch_length.hpp"
 #include "kernels/many_body.hpp"
-#include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"
 #include "kernels/ring_polymers.hpp"
 #include "kernels/row_frames.hpp"
-#include "kernels/stage_times.hpp"
 #include "kernels/step_stream.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/exchange.hpp"
@@ -143,7 +140,7 @@ class CudaEngine final : public Engine {
       stream_.capture([&] { launch_tile_step(clusters(), tiles_, true); });
     }
     if (path_ == Path::ring_memory && has_rings) {
-      load_rings(replicas_.device());
+      load_ring_step(replicas_.device());
       stream_.capture([&] { ring_step(true); });
     }
   }
@@ -211,7 +208,7 @@ class CudaEngine final : public Engine {
 
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
-    use_device();
+    wait_for_stream();
     const auto places = exchange_places(pairs, live_places());
     std::vector<PlacedExchange> placed;
     for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -219,20 +216,19 @@ class CudaEngine final : public Engine {
                         ring_mode_factor(system_, pairs[k].second, pairs[k].first),
                         ring_mode_factor(system_, pairs[k].first, pairs[k].second)});
     }
-    const DeviceBuffer<PlacedExchange> on_device(placed);
-    wait_for_copies();
-    launch_exchange(replicas_.device(), newmark_solution(), on_device.get(),
+    exchanges_.reserve(placed.size());
+    host_exchanges_.copy_to(exchanges_.get(), placed, stream_.stream());
+    launch_exchange(replicas_.device(), newmark_solution(), exchanges_.get(),
                     static_cast<std::int64_t>(placed.size()),
                     system_.precision == Precision::single, stream_.stream());
     compute_new_accelerations();
-    stream_.wait();
   }
 
   std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override {
     std::vector<ReceivedCoordinates> replicas;
     for (const std::int64_t id : replica_ids) replicas.push_back({id, 1.0, id});
     if (replicas.empty()) return {};
-    use_device();
+    wait_for_stream();
     const DeviceBuffer<PlacedReplica> on_device(placed(replicas));
     const DeviceBuffer<double> numbers(replicas.size() * numbers_of_replica());
     wait_for_copies();
@@ -247,7 +243,7 @@ class CudaEngine final : public Engine {
                        std::span<const double> numbers) override {
     check_received(replicas.size() * numbers_of_replica(), numbers.size());
     if (replicas.empty()) return;
-    use_device();
+    wait_for_stream();
     const DeviceBuffer<PlacedReplica> on_device(placed(replicas));
     const DeviceBuffer<double> received(numbers);
     wait_for_copies();
@@ -260,7 +256,7 @@ class CudaEngine final : public Engine {
   }
 
   State state() const override {
-    use_device();
+    wait_for_stream();
     return replicas_.download(step_);
   }
 
@@ -296,14 +292,14 @@ class CudaEngine final : public Engine {
   }
 
   std::vector<BlowUp> blow_ups() const override {
-    use_device();
+    wait_for_stream();
     return blow_ups_.find(replicas_, stage());
   }
 
   /// Kernels fuse the stages of a step. The warp and block paths count the cycles of each stage; on
   /// the tile path, `rest` contains all but the pairs and the solves for all molecules together.
   EngineReport report() const override {
-    use_device();
+    wait_for_stream();
     EngineReport report;
     divide_time(seconds_, has_graphs(path_) ? stage_times_.seconds() : replicas_.stage_cycles(),
                 report);
@@ -335,17 +331,27 @@ class CudaEngine final : public Engine {
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
   const std::vector<std::int64_t>& replica_ids() const { return replicas_.ids(); }
 
-  ReplicaPlaces<std::int64_t> live_places() const {
+  /// An exchange leaves work on the stream.
+  void wait_for_stream() const {
+    use_device();
+    stream_.wait();
+  }
+
+  /// Places of the running replicas, kept until a frame has fewer of them.
+  ReplicaPlaces<std::int64_t>& live_places() const {
+    if (live_step_ == step_) return live_;
     const std::vector<int> stopped = replicas_.stopped();
-    ReplicaPlaces<std::int64_t> live;
-    live.reserve(replica_ids().size());
+    live_ = {};
+    live_count_ = 0;
     for (std::size_t r = 0; r < replica_ids().size(); ++r) {
-      if (!stopped[r]) live.add(replica_ids()[r], static_cast<std::int64_t>(r));
+      if (stopped[r]) continue;
+      live_.add(replica_ids()[r], static_cast<std::int64_t>(r));
+      ++live_count_;
     }
-    return live;
+    return live_;
   }
   std::vector<PlacedReplica> placed(std::span<const ReceivedCoordinates> replicas) const {
-    auto live = live_places();
+    auto& live = live_places();
     std::vector<PlacedReplica> all;
     for (const ReceivedCoordinates& r : replicas) {
       all.push_back({place_of(r.replica, live), r.velocity_factor,
@@ -363,10 +369,17 @@ class CudaEngine final : public Engine {
 
   void make_tiles(int multiprocessors) {
     const std::size_t slots = static_cast<std::size_t>(replicas_.device().slots);
-    // Multipliers at infinite omega need forces in double in all precisions.
     const std::size_t replicas = replica_ids().size();
-    tiles_ = {arrays_.make<unsigned char>(slots * kMostSiteBytes),
-              arrays_.make<double>(9 * slots * static_cast<std::size_t>(force_rows(n_))),
+    // Multipliers at infinite omega need forces in double in all precisions.
+    const std::size_t sums = 9 * slots * static_cast<std::size_t>(force_rows(n_));
+    std::size_t free = 0, total = 0;
+    cuda_check(cudaMemGetInfo(&free, &total));
+    if (const std::size_t needed = sums / replicas * sizeof(double); needed > total) {
+      throw DeviceError("CUDA: one replica of " + std::to_string(n_) + " molecules needs " +
+                        std::to_string(needed >> 20) + " MiB for sums of forces, and the GPU has " +
+                        std::to_string(total >> 20) + "; use --device cpu");
+    }
+    tiles_ = {arrays_.make<unsigned char>(slots * kMostSiteBytes), arrays_.make<double>(sums),
               arrays_.make<double>(3 * replicas * static_cast<std::size_t>(pair_blocks(n_))),
               arrays_.make<double>(replicas * kWallNumbers), bias_,
               arrays_.upload(std::vector<long long>{step_}),
@@ -412,26 +425,26 @@ class CudaEngine final : public Engine {
     if (system_.biases.empty()) return;
     launch_biases(replicas_.device(), cluster_.biases, bias_, rings_->beads(), stream_.stream());
   }
-  void rings_at(const RingWork& work) {
-    launch_rings(replicas_.device(), rings_->tables(), rings_->beads(), cluster_, work, step_,
-                 rings_->counter(), stream_.stream());
+  RingLaunch ring_launch() const { return rings_->launch(replicas_.device(), stream_.stream()); }
+  void ring_accelerations(bool prepare) {
+    launch_place_beads(ring_launch());
+    bead_forces(nullptr);
+    launch_ring_accelerations(ring_launch(), cluster_, prepare, step_);
   }
   /// Initial accelerations, on both paths of ring polymers.
   void prepare_rings() {
-    rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
-    bead_forces(nullptr);
-    rings_at({.accelerate = true, .prepare = true, .end = false, .begin = false});
+    ring_accelerations(true);
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
   }
   /// A step on the path ring_memory, after the launch that began it.
   void ring_step(bool begin_next) {
     bead_forces(rings_->counter());
     if (!begin_next) stage_times_.end(Stage::pairs, stream_.stream());
-    rings_at({.accelerate = false, .prepare = false, .end = true, .begin = begin_next});
+    launch_ring_step(ring_launch(), cluster_, true, begin_next, step_, rings_->counter());
   }
   /// Launches n steps, at most up to the next kept state.
   void ring_steps(std::int64_t n) {
-    rings_at({.accelerate = false, .prepare = false, .end = false, .begin = true});
+    launch_ring_step(ring_launch(), cluster_, false, true, step_, rings_->counter());
     stream_.replay(n - 1);
     stage_times_.begin(stream_.stream());
     ring_step(false);
@@ -441,20 +454,18 @@ class CudaEngine final : public Engine {
   /// After an exchange: rescaled ring polymers, and replicas in other windows, have other forces
   /// than before.
   void compute_new_accelerations() {
+    live_step_ = kNoStep;
     if (!rings_ && windows_of(system_) && !replica_ids().empty()) {
       dense_solver_ || newmark_solver_ ? solved_step(step_, true)
                                        : prepare(Prepare::accelerations, cluster_, precision_);
     }
-    if (!rings_) return;
-    rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
-    bead_forces(nullptr);
-    rings_at({.accelerate = true, .prepare = false, .end = false, .begin = false});
+    if (rings_) ring_accelerations(false);
   }
   const RingPolymers* rings() const { return rings_ ? &*rings_ : nullptr; }
   const ManyBodyStage* stage() const { return stage_ ? &*stage_ : nullptr; }
   void count_if_due() {
     if (!counts_.is_due(step_)) return;
-    if (rings_) rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
+    if (rings_) launch_place_beads(ring_launch());
     launch_count(rings_ ? rings_->beads() : replicas_.device(), counts_.device(), stream_.stream());
   }
   void add_distances() { rows_.add_distances(replicas_.device(), rings(), stream_.stream()); }
@@ -479,12 +490,9 @@ class CudaEngine final : public Engine {
       dense_solver_->solve(replicas_.device(), cluster_, stream);
     }
     if (!start) stage_times_.end(Stage::bonds, stream);
-    if (newmark_solver_) {
-      launch_tile_kick(replicas_.device(), cluster_, step, start, stream);
-    } else {
-      launch_tile_solved(replicas_.device(), cluster_, dense_solver_->solution(), step, start,
-                         stream);
-    }
+    launch_tile_solved(replicas_.device(), cluster_,
+                       newmark_solver_ ? DenseWork{} : dense_solver_->solution(), step, start,
+                       stream);
     if (!start) stage_times_.end(Stage::rest, stream);
   }
 
@@ -514,6 +522,7 @@ class CudaEngine final : public Engine {
   }
   void finish_rows(Frame& frame) {
     rows_.finish(frame);
+    live_step_ = frame.live() == live_count_ ? snapshot_step_ : kNoStep;
     if (!rings_ && (row_fields_ & kRings)) {
       frame.rings.resize(frame.live());
       measure_.fill_classical_rings(frame);
@@ -559,7 +568,7 @@ class CudaEngine final : public Engine {
       part.begin = size;
       if (fields & part.field) size += part.of_molecule * molecules;
     }
-    if (fields_.size() < size) fields_ = DeviceBuffer<double>(size);
+    fields_.reserve(size);
     for (const Part& part : parts) {
       if (fields & part.field) *part.where = fields_.get() + part.begin;
     }
@@ -612,6 +621,11 @@ class CudaEngine final : public Engine {
   TileScratch tiles_{};
   RowFrames rows_;
   mutable StateCopies states_;
+  DeviceBuffer<PlacedExchange> exchanges_;
+  HostCopy<PlacedExchange> host_exchanges_;
+  mutable ReplicaPlaces<std::int64_t> live_;
+  mutable std::size_t live_count_ = 0;  ///< replicas in live_
+  std::int64_t live_step_ = kNoStep;    ///< at this step, live_ contains the running replicas
   std::int64_t snapshot_step_ = 0;
   unsigned row_fields_ = kNoFields;  ///< of the last snapshot
   bool is_busy_ = false;             ///< steps were started and not waited for
@@ -644,6 +658,11 @@ std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& star
       throw DeviceError("solver = \"dense\", hessian = \"molecule\" and \"total\" need cuSOLVER: " +
                         problem);
     }
+  }
+  // With one thread per device, waiting threads sleep, so that observers have the cores.
+  if (probe.devices.size() > 1 && threads == 1 && cudaSetDevice(device_index) == cudaSuccess &&
+      cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) {
+    cudaGetLastError();  // clear it: the flag is only a hint
   }
   return std::make_unique<gpu::CudaEngine>(system, start, counts, device_index, threads);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -93,6 +94,10 @@ class DeviceBuffer {
   }
   ~DeviceBuffer() { cudaFree(data_); }
 
+  /// Makes room for so many numbers; the previous ones may be lost.
+  void reserve(std::size_t size) {
+    if (size_ < size) *this = DeviceBuffer(size);
+  }
   T* get() const { return data_; }
   std::size_t size() const { return size_; }
   std::vector<T> download() const { return downloaded(data_, size_); }
@@ -133,7 +138,7 @@ class DeviceArrays {
   std::vector<std::shared_ptr<void>> arrays_;
 };
 
-/// A host copy of device memory, page-locked if possible: the device writes to it directly. It is
+/// A host copy of device memory, page-locked if possible: the device accesses it directly. It is
 /// allocated by the first copy and reused by later ones that are not larger.
 template <class T>
 class HostCopy {
@@ -149,6 +154,13 @@ class HostCopy {
     size_ = size;
     if (size_ == 0) return;
     cuda_check(cudaMemcpyAsync(data_, from, size_ * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  }
+  /// Starts an asynchronous copy of values to the device. The last copy must have ended.
+  void copy_to(T* to, std::span<const T> values, cudaStream_t stream) {
+    if (capacity_ < values.size()) reserve(values.size());
+    size_ = values.size();
+    std::copy(values.begin(), values.end(), data_);
+    cuda_check(cudaMemcpyAsync(to, data_, size_ * sizeof(T), cudaMemcpyHostToDevice, stream));
   }
   std::span<const T> values() const { return {data_, size_}; }
 

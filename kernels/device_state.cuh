@@ -21,8 +21,9 @@ struct DeviceState {
   std::int64_t slots;
   std::int64_t replicas;
   int molecules;
-  int copies;    ///< modes of a ring polymer, each like a replica: [replica][mode]; else 1
-  int per_warp;  ///< clusters per warp on the warp path, else 0
+  int copies;        ///< modes of a ring polymer, each like a replica: [replica][mode]; else 1
+  int per_warp;      ///< clusters per warp on the warp path, else 0
+  int adjacent = 1;  ///< copies of a molecule in adjacent slots: all on the path ring_memory
   double *x, *v;
   double* a;                         ///< null: accelerations are not measured
   double* v_thermal;                 ///< with BAOAB, else null; NaN before the first noise
@@ -128,7 +129,8 @@ __device__ inline void store_vector(const Vec3<T>& v, P* c, std::int64_t slots, 
 /// Slot of a molecule of a mode of a ring polymer.
 __device__ inline std::int64_t mode_slot(const DeviceState& modes, std::int64_t replica, int mode,
                                          int molecule) {
-  return (replica * modes.copies + mode) * modes.molecules + molecule;
+  return replica * modes.copies * modes.molecules +
+         (modes.adjacent > 1 ? molecule * modes.copies + mode : mode * modes.molecules + molecule);
 }
 /// Slot of a molecule on any path.
 __device__ inline std::int64_t device_slot(const DeviceState& d, std::int64_t replica,
@@ -233,10 +235,7 @@ __device__ inline Triple<T> noise_of(std::uint64_t seed, std::uint64_t id, int m
   const MoleculeNormals z =
       molecule_normals(seed, id, static_cast<std::uint64_t>(molecule),
                        static_cast<std::uint64_t>(step), NoiseStream::thermostat);
-  const auto number = [&](int k) { return static_cast<T>(z.xi[k]); };
-  return {{number(0), number(1), number(2)},
-          {number(3), number(4), number(5)},
-          {number(6), number(7), number(8)}};
+  return load_triple<T>(z.xi, 1, 0);
 }
 
 /// Adds the sum of an integer over the 32 lanes to a number in memory.

@@ -40,7 +40,7 @@ __device__ ExchangedMolecule exchanged_molecule(const DeviceState& d) {
 }
 __device__ std::int64_t slot_of_copy(const DeviceState& d, std::int64_t replica,
                                      const ExchangedMolecule& m) {
-  return slot_of(replica * d.copies + m.copy, m.molecule, d.molecules, d.per_warp);
+  return slot_of(replica * d.copies + m.copy, m.molecule, d.molecules, d.per_warp, d.adjacent);
 }
 
 __global__ void __launch_bounds__(kThreads)

@@ -44,45 +44,45 @@ void launch_bead_forces(const ClusterLaunch& c, long long* step);
 void launch_block_bead_forces(const ClusterLaunch& c, long long* step);
 
 // ring_path.cu
+/// The constants of a mode, aligned for loads of 16 bytes.
+struct alignas(16) DeviceMode {
+  ModeNumbers<double> numbers;
+  double spring;  ///< omega_k^2
+};
 /// The constants of ring polymers in device memory.
 struct RingTables {
   int beads;
   const double *to_modes, *to_beads;  ///< [input][number]: elements of the transforms
-  /// [bath][member][mode]: those of ModeNumbers, then omega_k^2.
-  const double* modes;
-  const double* kT;  ///< [bath] [kcal/mol]
-  const int* baths;  ///< [replica]
+  const DeviceMode* modes;            ///< [bath][mode]
+  const double* kT;                   ///< [bath] [kcal/mol]
+  const int* baths;                   ///< [replica]
 
-  __device__ double number(int bath, int member, int mode) const {
-    return modes[(bath * kMembers + member) * beads + mode];
-  }
-  __device__ ModeNumbers<double> mode(int bath, int mode) const {
-    const auto at = [&](int member) { return number(bath, member, mode); };
-    return {at(0), at(1), at(2), {at(3), at(4), at(5), at(6)}};
-  }
-  /// omega_k^2.
-  __device__ double spring(int bath, int mode) const { return number(bath, kMembers - 1, mode); }
-  static constexpr int kMembers = 8;
+  __device__ const DeviceMode& mode(int bath, int mode) const { return modes[bath * beads + mode]; }
 };
 /// On the path ring_block: n steps.
 void launch_ring_advance(const ClusterLaunch& c, const RingTables& rings, std::int64_t first,
                          std::int64_t n);
-/// The work of rings_kernel, in this order. The positions of the beads follow, unless only
-/// accelerations are computed.
-struct RingWork {
-  bool accelerate;  ///< accelerations from the forces on the beads; `end` includes this
-  bool prepare;     ///< keeps the initial state and checks its accelerations
-  bool end;         ///< the part of a step after the forces
-  bool begin;       ///< the part of a step before the forces
+/// Ring polymers whose modes are in memory.
+struct RingLaunch {
+  const DeviceState& d;  ///< modes
+  const RingTables& tables;
+  const DeviceState& beads;
+  cudaStream_t stream;
 };
-/// Work on the modes of all ring polymers.
-/// @param beads of them: forces are read, positions written
-/// @param step number of the state; before `end` in `counter` instead, which counts the steps
-void launch_rings(const DeviceState& d, const RingTables& rings, const DeviceState& beads,
-                  const ClusterSystem& system, const RingWork& work, std::int64_t step,
-                  long long* counter, cudaStream_t stream);
-/// Loads the kernel of launch_rings().
-void load_rings(const DeviceState& d);
+/// Computes the positions of the beads; also which of them were stopped.
+void launch_place_beads(const RingLaunch& r);
+/// Computes accelerations from the forces on the beads.
+/// @param prepare whether to keep the state, too, and to check the accelerations
+void launch_ring_accelerations(const RingLaunch& r, const ClusterSystem& system, bool prepare,
+                               std::int64_t step);
+/// Parts of a step. A sequence of steps starts with a launch of `begin` only and ends with one of
+/// `end` only.
+/// @param end the part after the forces @param begin the part before those of the next step
+/// @param step number of the state, without `end`; `counter` then counts the steps
+void launch_ring_step(const RingLaunch& r, const ClusterSystem& system, bool end, bool begin,
+                      std::int64_t step, long long* counter);
+/// Loads the kernel of launch_ring_step().
+void load_ring_step(const DeviceState& d);
 
 // bias.cu
 /// Forces of biases at the positions of replicas, or of the centroids of ring polymers.
@@ -136,14 +136,12 @@ void load_tile_step(const ClusterLaunch& c);
 /// Restores the kept positions of replicas that blew up, at zero velocity, and marks them stopped.
 void launch_tile_restore_stopped(const DeviceState& d, cudaStream_t stream);
 
-/// For steps whose accelerations are solved elsewhere: begin, forces (to d.f), then solved or kick,
-/// which also restore stopped replicas.
+/// For steps whose accelerations are solved elsewhere: begin, forces (to d.f), then solved, which
+/// also restores stopped replicas.
 void launch_tile_forces(const ClusterLaunch& c, const TileScratch& scratch);
+/// @param work empty: the accelerations are in d.a
 void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
                         std::int64_t step, bool prepare, cudaStream_t stream);
-/// Ends a step whose accelerations are in d.a.
-void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::int64_t step,
-                      bool prepare, cudaStream_t stream);
 
 // dense.cu
 /// Writes the matrices and right-hand sides of the molecules in slots first .. first + count - 1:

@@ -35,7 +35,11 @@ __device__ inline void sync_row() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }
 /// Reads a number that other threads may lower by atomicMin at the same time.
-__device__ inline long long load_relaxed(const long long& number) { return number; }
+__device__ inline long long load_relaxed(const long long& number) {
+  long long value;
+  asm volatile("ld.relaxed.gpu.s64 %0, [%1];" : "=l"(value) : "l"(&number) : "memory");
+  return value;
+}
 /// The first call of a kernel for launch_early(): waits until the preceding kernels have ended and
 /// their writes are visible.
 __device__ inline void wait_for_previous_kernel() {

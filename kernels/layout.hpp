@@ -413,9 +413,13 @@ constexpr std::int64_t slots_for(Path path, std::int64_t replicas, int molecules
 }
 /// Slot of a molecule; its coordinate c is element c * slots + slot.
 /// @param per_warp clusters_per_warp() on the warp path, 0 on the others
-TARN_HD constexpr std::int64_t slot_of(std::int64_t replica, int molecule, int molecules,
-                                       int per_warp) {
-  if (per_warp == 0) return replica * molecules + molecule;
+/// @param adjacent see DeviceState
+template <class Number>
+TARN_HD constexpr Number slot_of(Number replica, int molecule, int molecules, int per_warp,
+                                 int adjacent = 1) {
+  if (per_warp == 0) {
+    return (replica / adjacent * molecules + molecule) * adjacent + replica % adjacent;
+  }
   return replica / per_warp * kWarpLanes + replica % per_warp * cluster_lanes(molecules) + molecule;
 }
 

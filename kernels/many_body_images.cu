@@ -1,7 +1,7 @@
 #include "kernels/launch_kernel.hpp"
 #include "kernels/many_body.hpp"
 #include "kernels/measured.cuh"
-#include "kernels/warp_lanes.cuh"
+#include "kernels/partner_loop.cuh"
 #include "many_body/formulas.hpp"
 
 namespace tarn::gpu {

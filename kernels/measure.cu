@@ -3,7 +3,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/many_body.hpp"
-#include "kernels/measure_sums.cuh"
+#include "kernels/measured.cuh"
 #include "physics/cluster_shape.hpp"
 #include "physics/geometry.hpp"
 #include "physics/radial.hpp"

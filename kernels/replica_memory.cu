@@ -22,6 +22,7 @@ ReplicaMemory::ReplicaMemory(const System& system, const State& start, Path path
   device_.molecules = n;
   device_.copies = start.beads;
   device_.per_warp = path == Path::warp ? clusters_per_warp(n) : 0;
+  device_.adjacent = path == Path::ring_memory ? start.beads : 1;
   device_.slots = slots_for(path, device_.replicas * device_.copies, n);
   device_.mass_o_Da = system.model.mass_o_Da;
   device_.mass_h_Da = system.model.mass_h_Da;
@@ -37,16 +38,12 @@ std::array<double, kStages> ReplicaMemory::stage_cycles() const {
   return cycles;
 }
 
-std::int64_t ReplicaMemory::slot(std::size_t copy, int molecule) const {
-  return slot_of(static_cast<std::int64_t>(copy), molecule, device_.molecules, device_.per_warp);
-}
-
 double* ReplicaMemory::in_slots(const DeviceBuffer<double>& from, int numbers,
                                 bool fill_with_first) {
   double* const to = arrays_.make<double>(static_cast<std::size_t>(numbers * device_.slots));
   copy_to_slots(from.get(),
                 {device_.slots, device_.replicas * device_.copies, device_.molecules,
-                 device_.per_warp, numbers, fill_with_first},
+                 device_.per_warp, device_.adjacent, numbers, fill_with_first},
                 to, nullptr);
   return to;
 }
@@ -66,7 +63,7 @@ void ReplicaMemory::upload_coordinates(const State& start, bool baoab) {
     device_.kept_v = in_slots(v, 9, false);
   }
   device_.a = arrays_.make<double>(size, 0);
-  device_.f = arrays_.make<double>(size, 0);
+  if (device_.copies == 1) device_.f = arrays_.make<double>(size, 0);
   if (!start.heat_kcal_per_mol.empty()) {
     const DeviceBuffer<double> heat(start.heat_kcal_per_mol);
     device_.heat = in_slots(heat, 1, false);
@@ -101,18 +98,12 @@ void ReplicaMemory::upload_replicas(const State& start, const System& system) {
   device_.stage_cycles = arrays_.make<unsigned long long>(kStages, 0);
 }
 
-void ReplicaMemory::gather(std::span<const double> from, std::size_t copy, double* out) const {
+void ReplicaMemory::gather(std::span<const double> from, int numbers, std::size_t copy,
+                           double* out) const {
   for (int m = 0; m < device_.molecules; ++m) {
-    const std::int64_t at = slot(copy, m);
-    for (int k = 0; k < 9; ++k) {
-      out[9 * m + k] = from[k * device_.slots + at];
-    }
-  }
-}
-
-void ReplicaMemory::gather_heat(std::span<const double> from, std::size_t copy, double* out) const {
-  for (int m = 0; m < device_.molecules; ++m) {
-    out[m] = from[slot(copy, m)];
+    const std::int64_t at = slot_of(static_cast<std::int64_t>(copy), m, device_.molecules,
+                                    device_.per_warp, device_.adjacent);
+    for (int k = 0; k < numbers; ++k) *out++ = from[k * device_.slots + at];
   }
 }
 
@@ -139,9 +130,9 @@ State ReplicaMemory::download(std::int64_t step) const {
   for (std::size_t k = 0; k < ids_.size() * copies; ++k) {
     const std::size_t at = k * s.coordinates();
     const bool kept = is_stopped[k / copies] != 0;
-    gather(kept ? kept_x : x, k, &s.positions_A[at]);
-    gather(kept ? kept_v : v, k, &s.velocities_A_per_akma[at]);
-    if (!heat.empty()) gather_heat(kept ? kept_heat : heat, k, &s.heat_kcal_per_mol[at / 9]);
+    gather(kept ? kept_x : x, 9, k, &s.positions_A[at]);
+    gather(kept ? kept_v : v, 9, k, &s.velocities_A_per_akma[at]);
+    if (!heat.empty()) gather(kept ? kept_heat : heat, 1, k, &s.heat_kcal_per_mol[at / 9]);
   }
   return s;
 }
@@ -160,7 +151,7 @@ __global__ void __launch_bounds__(kThreads)
   if (thread >= d.replicas * d.copies * d.molecules) return;
   const std::int64_t copy = thread / d.molecules;
   const std::int64_t slot =
-      slot_of(copy, static_cast<int>(thread % d.molecules), d.molecules, d.per_warp);
+      slot_of(copy, static_cast<int>(thread % d.molecules), d.molecules, d.per_warp, d.adjacent);
   const bool stopped = d.stopped[copy / d.copies] != 0;
   const double* const from_x = (stopped ? d.kept_x : d.x) + slot;
   const double* const from_v = (stopped ? d.kept_v : d.v) + slot;
@@ -223,7 +214,7 @@ std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas,
     if (kept.empty()) kept = replicas.download(replicas.device().kept_x, 9);
     // The centroids of ring polymers.
     const int copies = replicas.device().copies;
-    replicas.gather(kept, r * static_cast<std::size_t>(copies), x.data());
+    replicas.gather(kept, 9, r * static_cast<std::size_t>(copies), x.data());
     for (double& c : x) c /= std::sqrt(static_cast<double>(copies));
     BlowUp blow_up;
     blow_up.replica = replicas.ids()[r];

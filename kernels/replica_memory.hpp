@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "interface/measure.hpp"
+#include "interface/moments.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_state.cuh"
 #include "kernels/many_body.hpp"
@@ -51,16 +53,13 @@ class ReplicaMemory {
   /// Cycles of the stages of steps.
   std::array<double, kStages> stage_cycles() const;
 
-  /// Copies the 9 N numbers of a replica from a coordinate array; of a ring polymer those of a
-  /// mode, replica * copies + mode.
-  void gather(std::span<const double> from, std::size_t copy, double* out) const;
-  /// Copies the N numbers of a replica from an array with one number per molecule.
-  void gather_heat(std::span<const double> from, std::size_t copy, double* out) const;
+  /// Copies the numbers of the molecules of a replica from an array [number][slot]; of a ring
+  /// polymer those of a mode, replica * copies + mode.
+  void gather(std::span<const double> from, int numbers, std::size_t copy, double* out) const;
   /// The state of all replicas; a stopped replica has its last kept state.
   State download(std::int64_t step) const;
 
  private:
-  std::int64_t slot(std::size_t copy, int molecule) const;
   /// Numbers of molecules in the order of State, in slots.
   double* in_slots(const DeviceBuffer<double>& from, int numbers, bool fill_with_first);
   void upload_coordinates(const State& start, bool baoab);
@@ -81,8 +80,8 @@ class StateCopies {
   /// Starts a copy of ReplicaMemory::download().
   /// @param threads of the host, for the returned function
   /// @param stream of the steps
-  /// @return waits for the copy, on any thread; empty if the last copy has not been taken yet, or
-  ///         the device has too little memory
+  /// @return waits for the copy, on any thread, before the engine is destroyed; empty if the last
+  ///         copy has not been taken yet, or the device has too little memory
   std::function<State()> begin(const ReplicaMemory& replicas, std::int64_t step, int threads,
                                cudaStream_t stream);
 
@@ -117,6 +116,63 @@ class BlowUpFinder {
   /// By place in the batch. The kept state of a stopped replica does not change, so that each is
   /// described once.
   mutable std::map<std::size_t, BlowUp> found_;
+};
+
+/// The device memory of pair-distance counts.
+class PairCountMemory {
+ public:
+  /// Counts nothing.
+  PairCountMemory() = default;
+  /// Allocates on the current device.
+  /// @param bh2 distances are those of x + bh2 a
+  PairCountMemory(const PairCountRequest& request, const std::vector<std::int64_t>& replica_ids,
+                  double bh2)
+      : request_(request) {
+    if (!request.enabled) return;
+    ReplicaGroups sorted(request.groups);
+    sorted.sort(replica_ids);
+    std::vector<int> begins{0};
+    int most = 0;
+    for (int g = 0; g < request.groups; ++g) {
+      begins.push_back(begins.back() + sorted.replicas(g));
+      most = std::max(most, sorted.replicas(g));
+    }
+    device_ = {{request.pairs[0], request.pairs[1], request.pairs[2]},
+               bh2,
+               request.bins / request.r_max_A,
+               request.bins,
+               request.groups,
+               arrays_.upload(sorted.places()),
+               arrays_.upload(begins),
+               most,
+               arrays_.make<unsigned long long>(counts(), 0),
+               arrays_.make<unsigned long long>(groups(), 0)};
+  }
+
+  /// What kernels take.
+  const DeviceCounts& device() const { return device_; }
+  const PairCountRequest& request() const { return request_; }
+  bool is_due(std::int64_t step) const {
+    return request_.enabled && step >= request_.first_step && step % request_.every == 0;
+  }
+  void download(Frame& frame) const {
+    frame.pair_counts.assign(counts(), 0);
+    frame.pair_samples.assign(groups(), 0);
+    if (!request_.enabled) return;
+    std::ranges::copy(downloaded(device_.counts, counts()), frame.pair_counts.begin());
+    std::ranges::transform(downloaded(device_.samples, groups()), frame.pair_samples.begin(),
+                           [](unsigned long long n) { return static_cast<std::int64_t>(n); });
+  }
+
+ private:
+  std::size_t groups() const { return static_cast<std::size_t>(request_.groups); }
+  std::size_t counts() const {
+    return groups() * kPairClasses * static_cast<std::size_t>(request_.bins);
+  }
+
+  PairCountRequest request_;
+  DeviceCounts device_{};
+  DeviceArrays arrays_;
 };
 
 }  // namespace tarn::gpu

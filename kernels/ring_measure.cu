@@ -5,7 +5,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/many_body.hpp"
-#include "kernels/measure_sums.cuh"
+#include "kernels/measured.cuh"
 #include "kernels/ring_polymers.hpp"
 #include "physics/geometry.hpp"
 
@@ -95,8 +95,8 @@ __global__ void __launch_bounds__(kMeasureThreads)
     const auto load = [&](const double* from) { return load_triple(from, modes.slots, slot); };
     const Masses<double>& m = n.step.masses;
     double terms[RingTerm::kNumbers];
-    ring_terms(m, mode, rings.spring(bath, mode), load(modes.x), scale(m.o, m.h, load(modes.a)),
-               load(modes.v), load(hot), terms);
+    ring_terms(m, mode, rings.mode(bath, mode).spring, load(modes.x),
+               scale(m.o, m.h, load(modes.a)), load(modes.v), load(hot), terms);
     for (int i = 0; i < RingTerm::kNumbers; ++i) sums[i] += terms[i];
   }
   for (int bead = thread; bead < p; bead += kMeasureThreads) {
@@ -154,8 +154,9 @@ __global__ void __launch_bounds__(kMeasureThreads)
     rescale_kernel(DeviceState modes, const double* factors, double* x) {
   const std::int64_t slot = thread_number();
   if (slot >= modes.slots) return;
-  const std::int64_t row = slot / modes.molecules, replica = row / modes.copies;
-  const bool moves = row % modes.copies > 0 && factors[replica] > 0.0;
+  const std::int64_t replica = slot / (modes.molecules * modes.copies);
+  const std::int64_t mode = modes.adjacent > 1 ? slot : slot / modes.molecules;
+  const bool moves = mode % modes.copies > 0 && factors[replica] > 0.0;
   const double factor = moves ? factors[replica] : 1.0;
   for (int k = 0; k < 9; ++k) x[k * modes.slots + slot] = factor * modes.x[k * modes.slots + slot];
 }

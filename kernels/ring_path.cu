@@ -1,7 +1,9 @@
+#include <algorithm>
+
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/layout.hpp"
-#include "kernels/warp_lanes.cuh"
+#include "kernels/partner_loop.cuh"
 
 /// @file
 /// Ring polymers. On the path ring_block a thread owns one molecule of one mode, with its state in
@@ -81,6 +83,7 @@ class DeviceRings : public WarpLanes {
         buffer_(buffer),
         seed_(seed),
         place_(place),
+        mode_(rings.mode(is_idle() ? 0 : rings.baths[place.replica], place.bead)),
         running_(place.replica >= 0 && d.stopped[place.replica] == 0) {}
 
   /// Slot of the state; an idle lane has that of another one.
@@ -91,7 +94,7 @@ class DeviceRings : public WarpLanes {
   __device__ bool is_idle() const { return place_.replica < 0; }
   __device__ bool is_running() const { return running_; }
 
-  __device__ ModeNumbers<double> mode() const { return rings_.mode(bath(), place_.bead); }
+  __device__ ModeNumbers<double> mode() const { return mode_.numbers; }
   __device__ Triple<double> to_beads(const Triple<double>& modes) const {
     const int beads = d_.copies;
     put(modes);
@@ -166,7 +169,6 @@ class DeviceRings : public WarpLanes {
   }
 
  private:
-  __device__ int bath() const { return is_idle() ? 0 : rings_.baths[place_.replica]; }
   /// Slot in the buffer.
   __device__ int local(int bead) const {
     return (place_.ring * d_.copies + bead) * d_.molecules + molecule_;
@@ -188,6 +190,7 @@ class DeviceRings : public WarpLanes {
   RingBuffer buffer_;
   std::uint64_t seed_;
   RingPlace place_;
+  const DeviceMode& mode_;
   bool running_;
 };
 
@@ -209,113 +212,159 @@ __global__ void __launch_bounds__(kMostRingThreads)
 
 constexpr int kThreads = 256;
 
-/// Block (replica, molecule): the modes of the molecule.
+/// The modes and beads of one molecule of a ring polymer: the work of a block.
+struct MoleculeRing {
+  const DeviceState& d;
+  const RingTables& rings;
+  const DeviceState& beads;
+  Vec3<double>* numbers;  ///< in shared memory, [bead or mode]
+  int p = d.copies, molecule = static_cast<int>(blockIdx.x % static_cast<unsigned>(d.molecules));
+  std::int64_t replica = blockIdx.x / static_cast<unsigned>(d.molecules), first = replica * p;
+  /// Beads of other ring polymers in the first warp, so that slots are computed in 32 bits.
+  int before = beads.per_warp > 0 ? static_cast<int>(first % beads.per_warp) : 0;
+  std::int64_t first_slot = slot_of(first - before, 0, d.molecules, beads.per_warp);
+
+  __device__ std::int64_t bead_slot(int bead) const {
+    return first_slot + slot_of(before + bead, molecule, d.molecules, beads.per_warp);
+  }
+  __device__ std::int64_t slot(int mode) const { return mode_slot(d, replica, mode, molecule); }
+  /// Divides the numbers below `count` among the threads.
+  template <class Op>
+  __device__ void for_each(int count, const Op& op) const {
+    const auto threads = static_cast<int>(blockDim.x);
+    for (auto k = static_cast<int>(threadIdx.x); k < count; k += threads) op(k);
+  }
+  __device__ Vec3<double> product(const double* table, int to, const RingInputs& inputs) const {
+    return transformed<Vec3<double>>(table, p, to, inputs, [&](int k) { return numbers[k]; });
+  }
+
+  /// Also marks the beads. Replicas that this kernel stops get this step number, and are not yet
+  /// skipped.
+  __device__ bool is_stopped(std::int64_t step) const {
+    const int stopped = d.stopped[replica];
+    if (molecule == 0) for_each(p, [&](int bead) { beads.stopped[first + bead] = stopped; });
+    return stopped != 0 || load_relaxed(d.blow_step[replica]) < step;
+  }
+  /// Accelerations from the forces on the beads.
+  __device__ void accelerate(const Masses<double>& m) const {
+    for (int atom = 0; atom < 3; ++atom) {
+      const double* const from = beads.f + 3 * atom * beads.slots;
+      for_each(even_numbers(p), [&](int j) {
+        const int opposite = p - 1 - j;
+        const Vec3<double> a = load_vector<double>(from, beads.slots, bead_slot(j));
+        const Vec3<double> b = load_vector<double>(from, beads.slots, bead_slot(opposite));
+        numbers[j] = folded(j, p, a, b);
+        if (opposite != j) numbers[opposite] = folded(opposite, p, b, a);
+      });
+      __syncthreads();
+      const double inverse_mass = atom == 0 ? m.inverse_o : m.inverse_h;
+      for_each(p, [&](int k) {
+        const Vec3<double> f = product(rings.to_modes, k, inputs_of_modes(k, p));
+        store_vector(inverse_mass * f, d.a + 3 * atom * d.slots, d.slots, slot(k));
+      });
+      __syncthreads();
+    }
+  }
+  __device__ void place_beads() const {
+    for (int atom = 0; atom < 3; ++atom) {
+      const double* const from = d.x + 3 * atom * d.slots;
+      double* const to = beads.x + 3 * atom * beads.slots;
+      for_each(p, [&](int k) { numbers[k] = load_vector<double>(from, d.slots, slot(k)); });
+      __syncthreads();
+      for_each(even_numbers(p), [&](int j) {
+        const int opposite = p - 1 - j;
+        const auto part = [&](int bead) {
+          return product(rings.to_beads, bead, inputs_of_beads(bead, p));
+        };
+        const Vec3<double> a = part(j), b = opposite == j ? a : part(opposite);
+        store_vector(folded(j, p, a, b), to, beads.slots, bead_slot(j));
+        if (opposite == j) return;
+        store_vector(folded(opposite, p, b, a), to, beads.slots, bead_slot(opposite));
+      });
+      __syncthreads();
+    }
+  }
+};
+
+__global__ void __launch_bounds__(kThreads)
+    place_beads_kernel(DeviceState d, RingTables rings, DeviceState beads) {
+  TARN_DYNAMIC_SHARED(memory);
+  const MoleculeRing ring{d, rings, beads, reinterpret_cast<Vec3<double>*>(memory)};
+  if (!ring.is_stopped(0)) ring.place_beads();
+}
+
 template <bool kHeat>
 __global__ void __launch_bounds__(kThreads)
-    rings_kernel(DeviceState d, RingTables rings, DeviceState beads, ClusterSystem system,
-                 RingWork work, std::int64_t given_step, long long* counter) {
+    accelerate_rings_kernel(DeviceState d, RingTables rings, DeviceState beads, Masses<double> m,
+                            bool prepare, std::int64_t step) {
   TARN_DYNAMIC_SHARED(memory);
-  auto* const numbers = reinterpret_cast<Vec3<double>*>(memory);
-  const int p = d.copies, even = even_numbers(p), thread = static_cast<int>(threadIdx.x);
-  const int threads = static_cast<int>(blockDim.x);
-  const std::int64_t replica = blockIdx.x / static_cast<unsigned>(d.molecules);
-  const int molecule = static_cast<int>(blockIdx.x % static_cast<unsigned>(d.molecules));
-  const std::int64_t step = work.end ? *counter : given_step;
-  if (!work.end && counter != nullptr && blockIdx.x == 0 && thread == 0) *counter = step;
-  if (molecule == 0) {
-    for (int j = thread; j < p; j += threads) beads.stopped[replica * p + j] = d.stopped[replica];
-  }
-  // Replicas that this kernel stops get this step number: they are not yet skipped here.
-  if (d.stopped[replica] != 0 || load_relaxed(d.blow_step[replica]) < step) return;
-  const auto slot_of_mode = [&](int mode) { return mode_slot(d, replica, mode, molecule); };
-  const auto bead_slot = [&](int bead) {
-    return slot_of(replica * p + bead, molecule, d.molecules, beads.per_warp);
-  };
-  const auto number = [&](int k) { return numbers[k]; };
-  const bool from_forces = work.accelerate || work.end;
-  const Masses<double>& m = system.step.masses;
-  for (int atom = 0; from_forces && atom < 3; ++atom) {
-    const double* const from = beads.f + 3 * atom * beads.slots;
-    for (int j = thread; j < even; j += threads) {
-      const int opposite = p - 1 - j;
-      const Vec3<double> a = load_vector<double>(from, beads.slots, bead_slot(j));
-      const Vec3<double> b = load_vector<double>(from, beads.slots, bead_slot(opposite));
-      numbers[j] = folded(j, p, a, b);
-      if (opposite != j) numbers[opposite] = folded(opposite, p, b, a);
-    }
-    __syncthreads();
-    const double inverse_mass = atom == 0 ? m.inverse_o : m.inverse_h;
-    for (int k = thread; k < p; k += threads) {
-      const Vec3<double> f =
-          transformed<Vec3<double>>(rings.to_modes, p, k, inputs_of_modes(k, p), number);
-      store_vector(inverse_mass * f, d.a + 3 * atom * d.slots, d.slots, slot_of_mode(k));
-    }
-    __syncthreads();
-  }
-  const int bath = rings.baths[replica];
-  const bool moves = work.prepare || work.end || work.begin;
-  for (int k = thread; moves && k < p; k += threads) {
-    const std::int64_t slot = slot_of_mode(k);
-    const ModeNumbers<double> mode = rings.mode(bath, k);
+  const MoleculeRing ring{d, rings, beads, reinterpret_cast<Vec3<double>*>(memory)};
+  if (ring.is_stopped(step)) return;
+  ring.accelerate(m);
+  ring.for_each(prepare ? ring.p : 0, [&](int k) {
+    const std::int64_t slot = ring.slot(k);
+    const MoleculeState<double> s = load_state(d, slot);
+    keep_state(s, d, slot);
+    keep_heat<kHeat>(d, slot);
+    mark_if(!has_finite_accelerations(s), d, ring.replica, ring.molecule, step);
+  });
+}
+
+/// @param end,begin see launch_ring_step()
+template <bool kHeat>
+__global__ void __launch_bounds__(kThreads)
+    step_rings_kernel(DeviceState d, RingTables rings, DeviceState beads, ClusterSystem system,
+                      bool end, bool begin, std::int64_t given_step, long long* counter) {
+  TARN_DYNAMIC_SHARED(memory);
+  const MoleculeRing ring{d, rings, beads, reinterpret_cast<Vec3<double>*>(memory)};
+  const std::int64_t step = end ? *counter : given_step;
+  if (!end && blockIdx.x == 0 && threadIdx.x == 0) *counter = step;
+  if (ring.is_stopped(step)) return;
+  if (end) ring.accelerate(system.step.masses);
+  const int bath = rings.baths[ring.replica];
+  ring.for_each(ring.p, [&](int k) {
+    const std::int64_t slot = ring.slot(k);
+    const ModeNumbers<double> mode = rings.mode(bath, k).numbers;
     MoleculeState<double> s = load_state(d, slot);
     const auto noise = [&](MoleculeState<double>& at, std::int64_t of_step) {
-      ring_noise(
-          mode,
-          noise_of<double>(system.step.seed, d.ids[replica], k * d.molecules + molecule, of_step),
-          at, heat_tally<kHeat>(d, slot));
+      const int number = k * d.molecules + ring.molecule;
+      ring_noise(mode, noise_of<double>(system.step.seed, d.ids[ring.replica], number, of_step), at,
+                 heat_tally<kHeat>(d, slot));
     };
-    if (work.prepare) {
-      keep_state(s, d, slot);
-      keep_heat<kHeat>(d, slot);
-      mark_if(!has_finite_accelerations(s), d, replica, molecule, step);
-    }
-    if (work.end) {
+    if (end) {
       kick(s, system.step.h);
       // Checked before the noise, on the same velocities as on the other paths.
-      mark_if(is_too_fast(s.v, kLargestSpeed2 * p), d, replica, molecule, step);
+      mark_if(is_too_fast(s.v, kLargestSpeed2 * ring.p), d, ring.replica, ring.molecule, step);
       if (system.thermostat == Thermostat::gla) noise(s, step - 1);
+    } else if (step % kKeptSteps == 0) {
+      keep_state(s, d, slot);
+      keep_heat<kHeat>(d, slot);
     }
-    if (work.begin) {
-      if (!work.end && step % kKeptSteps == 0) {
-        keep_state(s, d, slot);
-        keep_heat<kHeat>(d, slot);
-      }
+    if (begin) {
       begin_ring(mode, system.step.h, s, [&](MoleculeState<double>& at) {
         if (system.thermostat != Thermostat::baoab) return;
         noise(at, step);
         store_triple(at.v, d.v_thermal, d.slots, slot);
       });
     }
-    if (work.end || work.begin) store_moved(s, d, slot);
-  }
-  if (from_forces && !work.begin) return;
+    store_moved(s, d, slot);
+  });
+  if (!begin) return;
   __syncthreads();
-  for (int atom = 0; atom < 3; ++atom) {
-    const double* const from = d.x + 3 * atom * d.slots;
-    double* const to = beads.x + 3 * atom * beads.slots;
-    for (int k = thread; k < p; k += threads) {
-      numbers[k] = load_vector<double>(from, d.slots, slot_of_mode(k));
-    }
-    __syncthreads();
-    for (int j = thread; j < even; j += threads) {
-      const int opposite = p - 1 - j;
-      const auto part = [&](int bead) {
-        return transformed<Vec3<double>>(rings.to_beads, p, bead, inputs_of_beads(bead, p), number);
-      };
-      const Vec3<double> a = part(j), b = opposite == j ? a : part(opposite);
-      store_vector(folded(j, p, a, b), to, beads.slots, bead_slot(j));
-      if (opposite != j)
-        store_vector(folded(opposite, p, b, a), to, beads.slots, bead_slot(opposite));
-    }
-    __syncthreads();
-  }
+  ring.place_beads();
 }
 
-int threads_for(int beads) {
-  const int whole = (beads + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
-  return whole < kThreads ? whole : kThreads;
-}
 static_assert(kMaxBeads * sizeof(Vec3<double>) <= 48 * 1024);
+
+/// Launches a kernel with a block for each MoleculeRing.
+template <class... Parameters, class... Arguments>
+void launch_molecules(void (*kernel)(Parameters...), const RingLaunch& r,
+                      const Arguments&... arguments) {
+  launch_kernel(kernel, static_cast<unsigned>(r.d.replicas * r.d.molecules),
+                std::min(block_threads(r.d.copies), kThreads),
+                static_cast<std::size_t>(r.d.copies) * sizeof(Vec3<double>), r.stream, r.d,
+                r.tables, r.beads, arguments...);
+}
 
 }  // namespace
 
@@ -334,17 +383,23 @@ void launch_ring_advance(const ClusterLaunch& c, const RingTables& rings, std::i
   });
 }
 
-void launch_rings(const DeviceState& d, const RingTables& rings, const DeviceState& beads,
-                  const ClusterSystem& system, const RingWork& work, std::int64_t step,
-                  long long* counter, cudaStream_t stream) {
-  with_heat(d, [&]<bool kHeat>() {
-    launch_kernel(rings_kernel<kHeat>, static_cast<unsigned>(d.replicas * d.molecules),
-                  threads_for(d.copies), static_cast<std::size_t>(d.copies) * sizeof(Vec3<double>),
-                  stream, d, rings, beads, system, work, step, counter);
+void launch_place_beads(const RingLaunch& r) { launch_molecules(place_beads_kernel, r); }
+
+void launch_ring_accelerations(const RingLaunch& r, const ClusterSystem& system, bool prepare,
+                               std::int64_t step) {
+  with_heat(r.d, [&]<bool kHeat>() {
+    launch_molecules(accelerate_rings_kernel<kHeat>, r, system.step.masses, prepare, step);
   });
 }
-void load_rings(const DeviceState& d) {
-  with_heat(d, [&]<bool kHeat>() { load_kernel(rings_kernel<kHeat>); });
+
+void launch_ring_step(const RingLaunch& r, const ClusterSystem& system, bool end, bool begin,
+                      std::int64_t step, long long* counter) {
+  with_heat(r.d, [&]<bool kHeat>() {
+    launch_molecules(step_rings_kernel<kHeat>, r, system, end, begin, step, counter);
+  });
+}
+void load_ring_step(const DeviceState& d) {
+  with_heat(d, [&]<bool kHeat>() { load_kernel(step_rings_kernel<kHeat>); });
 }
 
 }  // namespace tarn::gpu

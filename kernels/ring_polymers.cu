@@ -38,7 +38,7 @@ RingPolymers::RingPolymers(const System& system, const DeviceState& modes,
 
   const auto size = static_cast<std::size_t>(modes.replicas * n);
   centroids_ = modes;
-  centroids_.copies = 1;
+  centroids_.copies = centroids_.adjacent = 1;
   centroids_.slots = modes.replicas * n;
   centroids_.x = arrays_.make<double>(9 * size);
   centroids_.v = arrays_.make<double>(9 * size);
@@ -74,7 +74,8 @@ void RingPolymers::make_transforms(int beads) {
 
 /// Replicas at the same place of the ladder have the same constants.
 void RingPolymers::make_modes(const System& system, const std::vector<std::int64_t>& replica_ids) {
-  std::vector<double> modes, kT;
+  std::vector<DeviceMode> modes;
+  std::vector<double> kT;
   std::vector<int> baths;
   // Without a list of temperatures there is one.
   std::vector<double> temperatures_K = system.thermostat.temperatures_K;
@@ -82,18 +83,9 @@ void RingPolymers::make_modes(const System& system, const std::vector<std::int64
   const ReplicaMap map(temperatures_K.size());
   for (const std::int64_t id : replica_ids) baths.push_back(static_cast<int>(map.place(id)));
   for (const double temperature : temperatures_K) {
-    const std::vector<RingMode> all = ring_modes(system, temperature);
-    const auto put = [&](const auto& number) {
-      for (const RingMode& mode : all) modes.push_back(number(mode));
-    };
-    put([](const RingMode& m) { return m.cosine; });
-    put([](const RingMode& m) { return m.sine_over_omega; });
-    put([](const RingMode& m) { return m.omega_sine; });
-    put([](const RingMode& m) { return m.ou.decay_o; });
-    put([](const RingMode& m) { return m.ou.decay_h; });
-    put([](const RingMode& m) { return m.ou.kick_o; });
-    put([](const RingMode& m) { return m.ou.kick_h; });
-    put([](const RingMode& m) { return m.spring; });
+    for (const RingMode& m : ring_modes(system, temperature)) {
+      modes.push_back({{m.cosine, m.sine_over_omega, m.omega_sine, m.ou}, m.spring});
+    }
     kT.push_back(units::boltzmann_kcal_per_mol_K * temperature);
   }
   tables_.modes = arrays_.upload(modes);
@@ -115,24 +107,17 @@ void RingPolymers::prepare_exchanges(const System& system) {
 }
 
 DeviceState RingPolymers::rescale(const DeviceState& modes, const double* factors,
-                                  const ClusterSystem& system, cudaStream_t stream) const {
-  const auto size = 9 * static_cast<std::size_t>(modes.slots);
-  if (rescaled_x_.size() < size) rescaled_x_ = DeviceBuffer<double>(size);
+                                  cudaStream_t stream) const {
+  rescaled_x_.reserve(9 * static_cast<std::size_t>(modes.slots));
   launch_rescale(modes, factors, rescaled_x_.get(), stream);
   DeviceState rescaled = modes;
   rescaled.x = rescaled_x_.get();
-  place_beads(rescaled, system, stream);
+  launch_place_beads(launch(rescaled, stream));
   return rescaled;
 }
 
-void RingPolymers::place_beads(const DeviceState& modes, const ClusterSystem& system,
-                               cudaStream_t stream) const {
-  launch_rings(modes, tables_, beads_, system, RingWork{}, 0, nullptr, stream);
-}
-
-void RingPolymers::measure(const DeviceState& modes, const ClusterSystem& system,
-                           cudaStream_t stream) const {
-  place_beads(modes, system, stream);
+void RingPolymers::measure(const DeviceState& modes, cudaStream_t stream) const {
+  launch_place_beads(launch(modes, stream));
   launch_centroids(modes, centroids_, stream);
 }
 

@@ -31,7 +31,7 @@ class RingPolymers {
   const std::vector<std::int64_t>& bead_ids() const { return bead_ids_; }
   /// For launch_bead_forces().
   int block_rows() const { return block_rows_; }
-  /// Number of the current step; see launch_rings().
+  /// Number of the current step; see launch_ring_step().
   long long* counter() const { return counter_; }
 
   /// Prepares attempts of exchanges between the temperatures of a ladder.
@@ -42,14 +42,13 @@ class RingPolymers {
     return factors_[step / every % 2].get();
   }
   /// Modes whose ring polymers are rescaled by these factors, and their beads.
-  DeviceState rescale(const DeviceState& modes, const double* factors, const ClusterSystem& system,
-                      cudaStream_t stream) const;
+  DeviceState rescale(const DeviceState& modes, const double* factors, cudaStream_t stream) const;
 
-  /// Computes the positions of the beads from the modes; also which of them were stopped.
-  void place_beads(const DeviceState& modes, const ClusterSystem& system,
-                   cudaStream_t stream) const;
+  RingLaunch launch(const DeviceState& modes, cudaStream_t stream) const {
+    return {modes, tables_, beads_, stream};
+  }
   /// Computes the beads and the centroids from the modes.
-  void measure(const DeviceState& modes, const ClusterSystem& system, cudaStream_t stream) const;
+  void measure(const DeviceState& modes, cudaStream_t stream) const;
 
  private:
   void make_transforms(int beads);

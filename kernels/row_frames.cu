@@ -14,11 +14,6 @@
 namespace tarn::gpu {
 namespace {
 
-template <class T>
-void reserve(std::size_t size, DeviceBuffer<T>& buffer) {
-  if (buffer.size() < size) buffer = DeviceBuffer<T>(size);
-}
-
 constexpr unsigned kEnergyFields = kEnergies | kConservation | kHeat | kExchangeEnergies;
 constexpr int kShapeNumbers = sizeof(ClusterMeasures) / sizeof(double);
 constexpr int kGeometryNumbers = sizeof(Geometry) / sizeof(double);
@@ -94,7 +89,7 @@ DeviceRows RowFrames::rows_at(const Layout& layout) {
   for (const MomentField& m : kMomentFields) {
     if (fields_ & m.field) doubles += replicas * static_cast<std::size_t>(m.numbers);
   }
-  reserve(doubles, only_summed_);
+  only_summed_.reserve(doubles);
   double* next = only_summed_.get();
   const auto put = [&]<class T>(unsigned field, T*& to) {
     if (fields_ & field) to = reinterpret_cast<T*>(rows_.get() + layout.begin(field));
@@ -148,32 +143,32 @@ void RowFrames::reserve_scratch(unsigned fields, const DeviceState& d) {
   const auto replicas = static_cast<std::size_t>(d.replicas);
   const std::size_t sums = replicas * static_cast<std::size_t>(measured_chunks(d.molecules));
   if (fields & (kEnergyFields | kShape | kRadialCounts))
-    reserve(sums * CentreTerm::kNumbers, centres_);
+    centres_.reserve(sums * CentreTerm::kNumbers);
   if (fields & kEnergyFields) {
-    reserve(sums * kEnergySums, energies_);
-    if (numbers_.motionless) reserve(sums * InertiaTerm::kNumbers, inertia_);
+    energies_.reserve(sums * kEnergySums);
+    if (numbers_.motionless) inertia_.reserve(sums * InertiaTerm::kNumbers);
     if (!pairs_in_chunk(d.molecules)) {
-      reserve(replicas * static_cast<std::size_t>(observed_tiles(d.molecules)), tile_energies_);
+      tile_energies_.reserve(replicas * static_cast<std::size_t>(observed_tiles(d.molecules)));
     }
   }
-  if (fields & kShape) reserve(sums * ShapeTerm::kNumbers, shapes_);
-  if (fields & kGeometry) reserve(sums * kGeometrySums, geometry_);
+  if (fields & kShape) shapes_.reserve(sums * ShapeTerm::kNumbers);
+  if (fields & kGeometry) geometry_.reserve(sums * kGeometrySums);
   if (fields & kParts) {
     const std::size_t molecules = replicas * static_cast<std::size_t>(d.molecules);
-    reserve(2 * molecules, labels_);
-    reserve(molecules, part_sizes_);
+    labels_.reserve(2 * molecules);
+    part_sizes_.reserve(molecules);
   }
 }
 
 void RowFrames::reserve_ring_scratch(unsigned fields, const DeviceState& beads) {
   const auto count = static_cast<std::size_t>(beads.replicas);
   if (fields & (kEnergyFields | kRings | kRescaledEnergies | kRadialCounts)) {
-    reserve(count * CentreTerm::kNumbers, bead_centres_);
+    bead_centres_.reserve(count * CentreTerm::kNumbers);
   }
   if (fields & (kEnergyFields | kRings | kRescaledEnergies)) {
-    reserve(count * BeadTerm::kNumbers, bead_energies_);
+    bead_energies_.reserve(count * BeadTerm::kNumbers);
   }
-  if (fields & kGeometry) reserve(count * kGeometrySums, bead_geometry_);
+  if (fields & kGeometry) bead_geometry_.reserve(count * kGeometrySums);
 }
 
 void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolymers* rings,
@@ -185,7 +180,7 @@ void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolym
   indices_known_ = samples_ > 1 && numbers_.molecules > 1;
   if (replica_ids_.empty()) return;
   const Layout layout = layout_of(fields);
-  reserve(layout.size, rows_);
+  rows_.reserve(layout.size);
   const unsigned needed = row_fields_for(fields) | (fields & kRadialCounts);
   reserve_scratch(needed, d);
   if (has_rings_) {
@@ -207,12 +202,12 @@ void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolym
   if (has_rings_) {
     if ((fields & kRescaledEnergies) && settings_.exchange_every > 0) {
       const double* const factors = rings->factors(settings_.exchange_every, step);
-      rings->rescale(state, factors, system, stream);
+      rings->rescale(state, factors, stream);
       if (stage != nullptr) stage->measure(rings->beads(), stream);
       launch_ring_potentials(*rings, numbers_, system, m_site, ring_scratch, factors, rows.rescaled,
                              stream);
     }
-    rings->measure(state, system, stream);
+    rings->measure(state, stream);
   }
   const bool by_stage =
       stage != nullptr && (needed & (kEnergyFields | kRings | kShape | kDipoles)) != 0;

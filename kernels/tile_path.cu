@@ -123,16 +123,9 @@ __device__ Vec3<S> sum_over_band(Vec3<S> a) {
   __shared__ S of_warp[kBandStrips][3];
   a = sum_over_warp(a);
   const int t = static_cast<int>(threadIdx.x);
-  if (t % kWarpLanes == 0) {
-    S* const mine = of_warp[t / kWarpLanes];
-    mine[0] = a.x;
-    mine[1] = a.y;
-    mine[2] = a.z;
-  }
+  if (t % kWarpLanes == 0) store_vector(a, of_warp[t / kWarpLanes], 1, 0);
   __syncthreads();
-  for (int w = 1; w < kBandStrips; ++w) {
-    a = a + Vec3<S>{of_warp[w][0], of_warp[w][1], of_warp[w][2]};
-  }
+  for (int w = 1; w < kBandStrips; ++w) a = a + load_vector<S>(of_warp[w], 1, 0);
   return a;
 }
 
@@ -209,12 +202,7 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
   }
   if constexpr (std::is_same_v<R, float>) {
     net = sum_over_band(net);
-    if (t == 0) {
-      S* const out = static_cast<S*>(scratch.net) + 3 * static_cast<std::int64_t>(blockIdx.x);
-      out[0] = net.x;
-      out[1] = net.y;
-      out[2] = net.z;
-    }
+    if (t == 0) store_vector(net, static_cast<S*>(scratch.net), 1, std::int64_t{3} * blockIdx.x);
   }
 }
 
@@ -255,19 +243,13 @@ struct Wall {
   Vec3<S> push;    ///< net force of the wall
 
   __device__ static Wall load(const TileScratch& scratch, std::int64_t replica) {
-    const double* const p = scratch.wall + replica * kWallNumbers;
-    const auto vector = [&](int k) -> Vec3<S> {
-      return {static_cast<S>(p[k]), static_cast<S>(p[k + 1]), static_cast<S>(p[k + 2])};
+    const auto at = [&](int k) {
+      return load_vector<S>(scratch.wall, 1, replica * kWallNumbers + k);
     };
-    return {vector(0), vector(3), vector(6)};
+    return {at(0), at(3), at(6)};
   }
   __device__ void store(const TileScratch& scratch, std::int64_t replica) const {
-    double* p = scratch.wall + replica * kWallNumbers;
-    for (const Vec3<S>& v : {origin, centre, push}) {
-      *p++ = v.x;
-      *p++ = v.y;
-      *p++ = v.z;
-    }
+    store_triple(Triple<S>{origin, centre, push}, scratch.wall, 1, replica * kWallNumbers);
   }
 };
 static_assert(kWallNumbers == 9);
@@ -484,7 +466,7 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   counts.add_to(d);
 }
 
-/// Ends a step whose accelerations were solved by DenseSolver.
+/// Ends a step whose accelerations were solved by DenseSolver or, without its results, are in d.a.
 template <bool kHeat>
 __global__ void __launch_bounds__(kThreads)
     solved_kernel(DeviceState d, ClusterSystem system, DenseWork work, std::int64_t step,
@@ -493,11 +475,14 @@ __global__ void __launch_bounds__(kThreads)
   StepCounts counts;
   if (p.there && d.stopped[p.replica] == 0) {
     MoleculeState<double> s = load_state(d, p.slot);
-    const bool total = work.hessian == Hessian::total;
-    const bool definite = work.info[total ? p.replica : p.slot] == 0;
-    if (!prepare && !definite && !(total && p.molecule > 0)) counts.indefinite = 1;
     const Triple<double> v = s.v;
-    s.a = load_triple(work.right + dense_right(p.slot, d.molecules, total), 1, 0);
+    bool definite = true;
+    if (work.right != nullptr) {
+      const bool total = work.hessian == Hessian::total;
+      definite = work.info[total ? p.replica : p.slot] == 0;
+      if (!prepare && !definite && !(total && p.molecule > 0)) counts.indefinite = 1;
+      s.a = load_triple(work.right + dense_right(p.slot, d.molecules, total), 1, 0);
+    }
     kick(s, system.step.h);
     if (prepare) {
       end_preparation(d, p, definite, v, step, s);
@@ -507,23 +492,6 @@ __global__ void __launch_bounds__(kThreads)
     store_state(s, d, p.slot);
   }
   counts.add_to(d);
-}
-
-/// Ends a step whose accelerations are in d.a.
-template <bool kHeat>
-__global__ void __launch_bounds__(kThreads)
-    kick_kernel(DeviceState d, ClusterSystem system, std::int64_t step, bool prepare) {
-  const MoleculePlace p = molecule_place(d);
-  if (!p.there || d.stopped[p.replica] != 0) return;
-  MoleculeState<double> s = load_state(d, p.slot);
-  const Triple<double> v = s.v;
-  kick(s, system.step.h);
-  if (prepare) {
-    end_preparation(d, p, true, v, step, s);
-  } else {
-    end_molecule<kHeat>(d, system, p, true, step + 1, s);
-  }
-  store_state(s, d, p.slot);
 }
 
 /// Restores the kept positions of replicas that blew up, and marks them stopped.
@@ -646,14 +614,6 @@ void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const
                         std::int64_t step, bool prepare, cudaStream_t stream) {
   with_heat(d, [&]<bool kHeat>() {
     launch_threads(solved_kernel<kHeat>, d.slots, kThreads, stream, d, system, work, step, prepare);
-  });
-  launch_tile_restore_stopped(d, stream);
-}
-
-void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::int64_t step,
-                      bool prepare, cudaStream_t stream) {
-  with_heat(d, [&]<bool kHeat>() {
-    launch_threads(kick_kernel<kHeat>, d.slots, kThreads, stream, d, system, step, prepare);
   });
   launch_tile_restore_stopped(d, stream);
 }

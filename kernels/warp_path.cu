@@ -1,7 +1,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/many_body.hpp"
-#include "kernels/warp_lanes.cuh"
+#include "kernels/partner_loop.cuh"
 
 /// @file
 /// Warp path, for up to 32 molecules: one molecule per lane, several clusters per warp. A launch

@@ -13,7 +13,7 @@ TEST(Bulk, CopiesMoleculesToTheirSlots) {
         const Path path = path_of(n);
         const int per_warp = path == Path::warp ? clusters_per_warp(n) : 0;
         const bulk::Slots slots{
-            slots_for(path, replicas, n), replicas, n, per_warp, numbers, fill_with_first};
+            slots_for(path, replicas, n), replicas, n, per_warp, 1, numbers, fill_with_first};
         std::vector<double> from;
         for (std::int64_t i = 0; i < replicas * n * numbers; ++i) {
           from.push_back(1.0 + static_cast<double>(i));

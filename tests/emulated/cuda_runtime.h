@@ -24,7 +24,7 @@
 /// @file
 /// An emulation on the CPU of the part of the CUDA language and runtime that kernels/ uses, for the
 /// device tests. The threads of a block are fibers that take turns; blocks run one after another,
-/// every second grid from its last thread to its first. It finds wrong indices and missing
+/// in an order that changes from grid to grid. It finds wrong indices and missing
 /// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs
 /// only when the stream is synchronised. Several host threads may call it. Reciprocal roots are
 /// those of estimates.hpp.
@@ -83,10 +83,10 @@ inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_byt
   const unsigned threads = block.x * block.y;
   if (grid.x == 0 || grid.x > 0x7fffffffu) throw std::logic_error("a grid of this size");
   if (threads == 0 || threads > 1024) throw std::logic_error("a block of this size");
-  static bool backwards = true;
-  backwards = !backwards;
+  static unsigned grids = 0;
+  const auto order = static_cast<Turns>(grids++ % 3);
   for (unsigned k = 0; k < grid.x; ++k) {
-    const unsigned b = backwards ? grid.x - 1 - k : k;
+    const unsigned b = turn(order, k, grid.x);
     dynamic_shared.assign(shared_bytes, 0xff);
     run_fibers(
         threads,
@@ -94,7 +94,7 @@ inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_byt
           here = {{number % block.x, number / block.x, 0}, {b, 0, 0}, block, number};
           return thread;
         },
-        backwards);
+        order);
   }
 }
 
@@ -250,6 +250,7 @@ struct Machine {
   bool locks_pages = true;
   int major = 9, minor = 0;       ///< compute capability
   int shared_bytes = 227 * 1024;  ///< most that a kernel may be allowed
+  int multiprocessors = 1;
 };
 inline Machine machine;
 inline std::int64_t launches = 0;
@@ -350,7 +351,7 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {"a CPU that stands in",        tarn::emulated::machine.major,
-                 tarn::emulated::machine.minor, 1,
+                 tarn::emulated::machine.minor, tarn::emulated::machine.multiprocessors,
                  std::size_t{1} << 30,          {{static_cast<char>(device)}}};
   return cudaSuccess;
 }
@@ -364,7 +365,7 @@ enum cudaDeviceAttr {
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
   using tarn::emulated::machine;
   *value = which == cudaDevAttrClockRate                      ? machine.clock_kHz
-           : which == cudaDevAttrMultiProcessorCount          ? 1
+           : which == cudaDevAttrMultiProcessorCount          ? machine.multiprocessors
            : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? machine.shared_bytes
            : which == cudaDevAttrComputeCapabilityMajor       ? machine.major
                                                               : machine.minor;
@@ -375,6 +376,8 @@ inline cudaError_t cudaSetDevice(int device) {
   tarn::emulated::current_device = device;
   return cudaSuccess;
 }
+inline constexpr unsigned cudaDeviceScheduleBlockingSync = 4;
+inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 inline cudaError_t cudaDeviceSynchronize() {
   tarn::emulated::not_in_a_capture();
   tarn::emulated::finish_all();

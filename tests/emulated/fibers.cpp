@@ -157,7 +157,7 @@ bool release(unsigned first, unsigned last, Wait kind) {
 
 void run_fibers(unsigned count,
                 const std::function<const std::function<void()>&(unsigned number)>& enter,
-                bool backwards) {
+                Turns order) {
   if (fibers.size() < count) fibers.resize(count);
 #if defined(TARN_TEST_THREAD_SANITIZER)
   scheduler.thread = __tsan_get_current_fiber();
@@ -170,7 +170,7 @@ void run_fibers(unsigned count,
   for (;;) {
     unsigned ended = 0;
     for (unsigned k = 0; k < count; ++k) {
-      current = backwards ? count - 1 - k : k;
+      current = turn(order, k, count);
       Fiber& f = fibers[current];
       if (f.wait == Wait::none) {
         const std::function<void()>& run = enter(current);

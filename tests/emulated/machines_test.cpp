@@ -4,9 +4,9 @@
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
+#include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
-#include "kernels/launch_length.hpp"
 #include "ring_fixtures.hpp"
 #include "run/run_messages.hpp"
 #include "steps/step_parameters.hpp"
@@ -180,6 +180,15 @@ TEST_F(Machines, WithLittleMemoryReportTheAmount) {
   }
 }
 
+/// A cluster for which the memory would be too small even alone.
+TEST_F(Machines, WithLittleMemoryRefuseLargeClusters) {
+  const System system = make_system({"settle", Bath::none}, tip3p(), 300);
+  const State start = start_state(system, {0});
+  emulated::machine.memory = std::size_t{350} << 10;
+  expect_throws<DeviceError>({"one replica of 300 molecules needs", "use --device cpu"},
+                             [&] { make_cuda_engine(system, start, {}); });
+}
+
 /// tarn check prints the memory of the state of all replicas: that of an engine, to a fifth.
 TEST_F(Machines, NeedTheEstimatedMemory) {
   const auto expect_estimate = [](const System& system, int replicas) {
@@ -238,6 +247,21 @@ TEST_F(Machines, WithLittleMemoryGiveTheSameState) {
     EXPECT_EQ(copied.step, 3);
     EXPECT_EQ(copied.positions_A, now.positions_A);
     EXPECT_EQ(copied.velocities_A_per_akma, now.velocities_A_per_akma);
+  }
+}
+
+/// With many multiprocessors, clusters are divided into more blocks; the bits are the same.
+TEST_F(Machines, WithManyMultiprocessorsGiveTheSameState) {
+  for (const int n : {40, 300}) {
+    const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
+    const State start = start_state(system, {0, 5});
+    std::unique_ptr<Engine> engines[2];
+    for (const int k : {0, 1}) {
+      emulated::machine.multiprocessors = k == 0 ? 1 : 132;
+      engines[k] = make_cuda_engine(system, start, {});
+      engines[k]->advance(4);
+    }
+    EXPECT_TRUE(same_bits(bits_by_replica(*engines[0]), bits_by_replica(*engines[1]))) << n;
   }
 }
 

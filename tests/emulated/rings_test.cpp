@@ -40,22 +40,22 @@ State after_steps(const System& system, const State& start, Path path, int steps
         {rings.beads(), cluster, system.precision, m_site, rings.block_rows(), stream.stream()},
         counter);
   };
-  const auto work = [&](const RingWork& w, std::int64_t step) {
-    launch_rings(memory.device(), rings.tables(), rings.beads(), cluster, w, step, rings.counter(),
-                 stream.stream());
+  const RingLaunch launch = rings.launch(memory.device(), stream.stream());
+  const auto part = [&](bool end, bool begin) {
+    launch_ring_step(launch, cluster, end, begin, start.step, rings.counter());
   };
   wait_for_copies();
-  rings.place_beads(memory.device(), cluster, stream.stream());
+  launch_place_beads(launch);
   forces(nullptr);
-  work({true, true, false, false}, start.step);
+  launch_ring_accelerations(launch, cluster, true, start.step);
   if (path == Path::ring_block) {
     launch_ring_advance({memory.device(), cluster, system.precision, m_site, 1, stream.stream()},
                         rings.tables(), start.step, steps);
   } else {
-    work({false, false, false, true}, start.step);
+    part(false, true);
     for (int k = 1; k <= steps; ++k) {
       forces(rings.counter());
-      work({false, false, true, k < steps}, 0);
+      part(true, k < steps);
     }
   }
   stream.wait();

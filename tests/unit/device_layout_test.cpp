@@ -1,7 +1,6 @@
 #include "counting.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/device_probe.hpp"
-#include "kernels/launch_length.hpp"
 #include "kernels/layout.hpp"
 #include "physics/pair_force.hpp"
 #include "src/cpu/layout.hpp"
@@ -131,6 +130,8 @@ TEST(GpuLayout, PlacesAndSlotsAreInverse) {
   }
   EXPECT_EQ(slots_for(Path::block, 3, 100), 300);
   EXPECT_EQ(slot_of(2, 99, 100, 0), 299);
+  // Mode 2 of the second ring polymer of four beads and three molecules.
+  EXPECT_EQ(slot_of(6, 1, 3, 0, 4), (1 * 3 + 1) * 4 + 2);
 }
 
 /// Each pair of a cluster meets in one round, from one side, and what one lane sends back arrives.
@@ -463,6 +464,7 @@ TEST(ArithmeticBound, SharesAreOfLanesAndClock) {
   EXPECT_DOUBLE_EQ(bound_seconds(2.0, 20, 2, 4, 10.0), 0.5);
   EXPECT_EQ(lanes_of("9.0", true), 128);
   EXPECT_EQ(lanes_of("9.0", false), 64);
+  for (const char* few : {"8.7", "10.3", "11.0", "12.1"}) EXPECT_EQ(lanes_of(few, false), 2) << few;
   EXPECT_EQ(lanes_of("1.0", true), 0);
   EXPECT_EQ(clock_Hz_of(1980000), 1.98e9);
   EXPECT_EQ(clock_Hz_of(0), 1e9);
