@@ -9,13 +9,15 @@ namespace {
 
 constexpr double kStep = 0.05;
 
-void time_steps(benchmark::State& state, const Experiment& p, Method& method) {
+void time_steps(benchmark::State& state, const IntegratorKeys& keys, bool is_rigid) {
+  const Experiment p = make_pendula(pendulum_chain(state.range(0)), 20.0);
+  const auto method = make_method(keys, p.equations(is_rigid));
   // Long chains continue from the start, so all sizes do the same work.
   State start{p.position, p.velocity, {}, {}};
-  method.begin(start);
+  method->begin(start);
   for (auto _ : state) {
     State s = start;
-    method.step(s);
+    method->step(s);
     benchmark::DoNotOptimize(s.x.data());
   }
   state.SetComplexityN(state.range(0));
@@ -24,15 +26,11 @@ void time_steps(benchmark::State& state, const Experiment& p, Method& method) {
 }
 
 void chain_zs(benchmark::State& state) {
-  const Experiment p = make_pendula(pendulum_chain(state.range(0)), 20.0);
-  Zs method(p.whole(), kStep, 0.4);
-  time_steps(state, p, method);
+  time_steps(state, {.scheme = "zs", .step = kStep, .beta = 0.4}, false);
 }
 
 void chain_shake(benchmark::State& state) {
-  const Experiment p = make_pendula(pendulum_chain(state.range(0)), 20.0);
-  Shake method(*p.soft, *p.constraint, kStep);
-  time_steps(state, p, method);
+  time_steps(state, {.scheme = "shake", .step = kStep}, true);
 }
 
 BENCHMARK(chain_zs)->RangeMultiplier(10)->Range(10, 10000)->Complexity(benchmark::oN);

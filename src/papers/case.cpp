@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "methods.hpp"
 #include "run.hpp"
 #include "systems.hpp"
 #include "tarn/core/error.hpp"
@@ -21,10 +22,6 @@ constexpr double kOnConstraints = 1e-9;
 // Maximum half window of the multiplier averages, in steps.
 constexpr double kMostHalfWindow = 1e5;
 
-Vector vector_of(const std::vector<double>& values) {
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
-}
-
 /// Whether the system consists of pendula, or of spherical pendula.
 bool is_pendula(const PaperDeck& deck) {
   return deck.system.kind.find("pendulum") != std::string::npos;
@@ -35,37 +32,6 @@ bool is_three_dimensional(const PaperDeck& deck) {
 
 /// Whether positions and velocities of decks and tables are relative to the joints.
 bool gives_rods(const PaperDeck& deck) { return deck.system.kind == "double-spherical-pendulum"; }
-
-/// Strength of the penalty, from either section; unused without a penalty.
-double omega_of(const PaperDeck& deck) {
-  return deck.own.system.omega.value_or(deck.own.integrator.omega.value_or(1.0));
-}
-
-/// Positions, or velocities, of points relative to their joints.
-Vector rods_of(const Vector& points, Index dimensions) {
-  const Index rest = points.size() - dimensions;
-  Vector rods = points;
-  rods.tail(rest) -= points.head(rest);
-  return rods;
-}
-
-/// Inverse of rods_of().
-Vector points_of(Vector rods, Index dimensions) {
-  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
-  return rods;
-}
-
-/// Sets the lengths of the rods and keeps their directions.
-void set_lengths(Pendula& pendula, const std::vector<double>& lengths) {
-  if (lengths.empty()) return;
-  const Index dimensions = pendula.position.size() / pendula.masses.size();
-  Vector rods = rods_of(pendula.position, dimensions);
-  for (std::size_t k = 0; k < lengths.size(); ++k) {
-    rods.segment(dimensions * static_cast<Index>(k), dimensions) *= lengths[k] / pendula.lengths[k];
-  }
-  pendula.position = points_of(rods, dimensions);
-  pendula.lengths = lengths;
-}
 
 /// Fills an empty list with the paper's values.
 template <class Values>
@@ -92,35 +58,44 @@ Matrix paper_momentum(bool heavy, Index n) {
 }
 
 /// The pendula of a deck, with the paper's values where it gives none.
-Pendula pendula_of(const PaperDeck& deck) {
+SystemKeys pendula_of(const PaperDeck& deck) {
   const std::string& kind = deck.system.kind;
-  const SystemKeys& system = deck.own.system;
-  Pendula pendula = kind == "double-pendulum"             ? double_pendulum()
-                    : kind == "pendulum-chain"            ? pendulum_chain(system.n)
-                    : kind == "double-spherical-pendulum" ? double_spherical_pendulum()
-                                                          : spherical_pendulum();
-  if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
-  set_lengths(pendula, system.lengths);
-  pendula.gravity = system.gravity;
-  const auto points = [&](const std::vector<double>& given) {
-    return gives_rods(deck) ? points_of(vector_of(given), 3) : vector_of(given);
-  };
-  if (!system.position.empty()) pendula.position = points(system.position);
-  if (!system.velocity.empty()) pendula.velocity = points(system.velocity);
-  if (kind == "spherical-pendulum") pendula.lengths = {pendula.position.norm()};
+  SystemKeys pendula = deck.own.system;
+  SystemKeys paper = kind == "double-pendulum"             ? double_pendulum()
+                     : kind == "pendulum-chain"            ? pendulum_chain(pendula.n)
+                     : kind == "double-spherical-pendulum" ? double_spherical_pendulum()
+                                                           : spherical_pendulum();
+  if (!pendula.lengths.empty()) {
+    // The directions of the rods are those of the paper.
+    const bool has_points = !gives_rods(deck);
+    const Index dimensions = kind_of(deck).dimensions;
+    Vector rods = vector_of(paper.position);
+    if (has_points) rods = rods_of(rods, dimensions);
+    for (std::size_t k = 0; k < paper.lengths.size(); ++k) {
+      rods.segment(dimensions * static_cast<Index>(k), dimensions) *=
+          pendula.lengths[k] / paper.lengths[k];
+    }
+    if (has_points) rods = points_of(rods, dimensions);
+    paper.position.assign(rods.begin(), rods.end());
+  }
+  fill(pendula.masses, paper.masses);
+  fill(pendula.lengths, paper.lengths);
+  fill(pendula.position, paper.position);
+  fill(pendula.velocity, paper.velocity);
+  if (kind == "spherical-pendulum") pendula.lengths = {vector_of(pendula.position).norm()};
   return pendula;
 }
 
 /// The system of a deck in R^n with its initial data.
 Experiment make_experiment(const PaperDeck& deck) {
   const SystemKeys& system = deck.own.system;
-  const double omega = omega_of(deck);
+  // From either section; unused without a penalty.
+  const double omega = system.omega.value_or(deck.own.integrator.omega.value_or(1.0));
   if (is_pendula(deck)) return make_pendula(pendula_of(deck), omega);
   Experiment problem;
   if (deck.system.kind == "dna") {
     problem = make_dna(
-        {system.n, system.a, system.x0, system.epsilon, system.ends == DnaEnds::periodic},
-        system.xi.empty() ? standard_normals(system.seed, system.n) : vector_of(system.xi));
+        system, system.xi.empty() ? standard_normals(system.seed, system.n) : vector_of(system.xi));
   } else if (deck.system.kind == "three-body-plane") {
     problem = make_three_body_plane(omega);
   } else {
@@ -138,8 +113,7 @@ Experiment make_experiment(const PaperDeck& deck) {
 /// @throws InputError if the constraint gradients are linearly dependent
 void check_gradients(const PaperDeck& deck, const Experiment& problem) {
   const Constraint& g = *problem.constraint;
-  BandMatrix gram(g.count(), g.coupling());
-  g.add_gram(problem.position, problem.position, problem.soft->masses(), 1.0, gram);
+  const BandMatrix gram = g.gram(problem.position, problem.position, problem.soft->masses());
   if (gram.solve(Vector::Ones(g.count())).allFinite()) return;
   std::string which = "their gradients are linearly dependent";
   for (Index i = 0; i < g.count(); ++i) {
@@ -176,91 +150,6 @@ void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
   check_gradients(deck, problem);
 }
 
-std::unique_ptr<Case> make_magnet(const PaperDeck& deck) {
-  const SystemKeys& system = deck.own.system;
-  const IntegratorKeys& integrator = deck.own.integrator;
-  const Magnet magnet{system.b_mu, integrator.step,
-                      matrix_of<Eigen::Matrix3d>(vector_of(system.rotation)),
-                      vector_of(system.angular_velocity)};
-  if (integrator.scheme == "so3-linearised") {
-    return std::make_unique<LinearisedSo3>(magnet, *integrator.omega, *integrator.beta,
-                                           integrator.quadrature, integrator.a_mass);
-  }
-  using S = RotatingMagnet::Scheme;
-  return std::make_unique<RotatingMagnet>(
-      integrator.scheme == "rk4" ? S::runge_kutta : S::cayley_variational_euler, magnet);
-}
-
-std::unique_ptr<Case> make_rigid_body(const PaperDeck& deck) {
-  const SystemKeys& system = deck.own.system;
-  const double step = deck.own.integrator.step;
-  const std::string& scheme = deck.own.integrator.scheme;
-  const Vector alpha = vector_of(system.alpha);
-  const Matrix momentum = matrix_of(vector_of(system.momentum));
-  if (deck.system.kind == "free-body") {
-    using S = FreeBody::Scheme;
-    return std::make_unique<FreeBody>(scheme == "rk4" ? S::runge_kutta : S::moser_veselov, alpha,
-                                      matrix_of(vector_of(system.rotation)), momentum, step);
-  }
-  using S = HeavyTop::Scheme;
-  return std::make_unique<HeavyTop>(scheme == "rattle" ? S::rattle
-                                    : scheme == "rk4"  ? S::runge_kutta
-                                                       : S::constrained_euler,
-                                    alpha, vector_of(system.chi), system.c, momentum,
-                                    vector_of(system.direction), step);
-}
-
-std::unique_ptr<Case> make_variational(const PaperDeck& deck) {
-  const IntegratorKeys& integrator = deck.own.integrator;
-  check_on_constraints(deck, make_experiment(deck));
-  const Layer layer = integrator.scheme == "variational-of:euler" ? Layer::euler
-                      : integrator.scheme == "variational-of:rk2" ? Layer::rk2
-                                                                  : Layer::rk4;
-  return make_variational_of(pendula_of(deck), layer, integrator.step, integrator.bias);
-}
-
-/// The method of a deck with a step h.
-std::unique_ptr<Method> simple_method(const PaperDeck& deck, const Experiment& problem, double h) {
-  const IntegratorKeys& keys = deck.own.integrator;
-  const std::string& name = keys.scheme;
-  const double beta = keys.beta.value_or(0.0);
-  const MechanicalSystem& whole = problem.whole();
-  if (name == "verlet") return std::make_unique<Verlet>(whole, h);
-  if (name == "zs") return std::make_unique<Zs>(whole, h, beta);
-  if (name == "zss") return std::make_unique<Zss>(whole, h, beta);
-  if (name == "zss-stiff") return std::make_unique<ZssStiff>(whole, h, beta, keys.hessian);
-  if (name == "pushforward-newmark") return std::make_unique<PushforwardNewmark>(whole, h, beta);
-  if (name == "newmark") return std::make_unique<Newmark>(whole, h, beta);
-  if (name == "newmark-one-step") {
-    return std::make_unique<NewmarkOneStep>(whole, h, beta, keys.acceleration);
-  }
-  if (name == "variational-euler") return std::make_unique<VariationalEuler>(whole, h);
-  if (name == "rk4") return std::make_unique<Rk4>(whole, h);
-  const bool in_space = is_three_dimensional(deck);
-  if (name == "midpoint" && !in_space) return std::make_unique<Midpoint>(whole, h);
-  const MechanicalSystem& soft = *problem.soft;
-  const Constraint& constraint = *problem.constraint;
-  if (name == "shake") return std::make_unique<Shake>(soft, constraint, h);
-  if (name == "rattle") return std::make_unique<Rattle>(soft, constraint, h);
-  const SlowManifold manifold{constraint, omega_of(deck), keys.tolerance};
-  if (name == "rk4-projected") return std::make_unique<ProjectedRk4>(whole, h, manifold);
-  if (name == "dormand-prince") {
-    return std::make_unique<AdaptiveSteps>(whole, h, manifold, keys.projections,
-                                           keys.relative_tolerance);
-  }
-  using Equations = ConstrainedMidpoint::Equations;
-  return std::make_unique<ConstrainedMidpoint>(
-      soft, constraint, h, name == "midpoint" ? Equations::newton : Equations::hamilton);
-}
-
-/// The method of a deck.
-std::unique_ptr<Method> make_method(const PaperDeck& deck, const Experiment& problem) {
-  const auto make = [&](double h) { return simple_method(deck, problem, h); };
-  const IntegratorKeys& keys = deck.own.integrator;
-  if (keys.compose == Composition::none) return make(keys.step);
-  return std::make_unique<Composed>(keys.compose, keys.step, make);
-}
-
 /// Systems in R^n.
 ///
 /// Multipliers of a penalty are averaged over a window centred on the reported step. The
@@ -272,11 +161,11 @@ class RnCase : public Case {
         keys_(deck.own.integrator),
         rigid_(is_rigid(keys_.scheme) || is_three_dimensional(deck)),
         problem_(make_experiment(deck)),
-        system_(rigid_ ? *problem_.soft : problem_.whole()),
-        method_(make_method(deck, problem_)) {
+        system_(problem_.equations(rigid_).system),
+        method_(make_method(keys_, problem_.equations(rigid_))) {
     const Keys& m = deck.own;
     if (problem_.constraint && !rigid_ && m.trajectory) {
-      omega2_ = std::pow(omega_of(deck), 2);
+      omega2_ = std::pow(problem_.omega, 2);
       const double half = std::round(0.5 * m.trajectory->window / keys_.step);
       if (half > kMostHalfWindow) {
         throw InputError(deck.path, 0,
@@ -302,15 +191,14 @@ class RnCase : public Case {
     look_ahead(half_ + 1);
   }
 
-  void step() override { method_->step(ahead_.front()); }
+  void step() override { method_->step(points_.front().state); }
   void checked_step() override {
     look_ahead(2);
-    if (ahead_.size() == 1) throw NumericalError(failure_);
-    ahead_.pop_front();
-    ++step_;
-    if (std::ssize(means_) > half_ && first_mean_ < step_ - half_) {
-      means_.pop_front();
-      ++first_mean_;
+    if (std::ssize(points_) == now_ + 1) throw NumericalError(failure_);
+    ++now_;
+    if (now_ > half_) {
+      points_.pop_front();
+      --now_;
     }
     look_ahead(half_ + 1);
   }
@@ -324,7 +212,7 @@ class RnCase : public Case {
 
   std::vector<Quantity> energies() const override {
     const double kinetic = problem_.soft->kinetic(now().v);
-    const Method::EnergyPlace at = method_->energy_place(system_, now());
+    const Method::EnergyPlace at = method_->energy_place(now());
     const double potential = problem_.soft->potential(at.q);
     std::vector<Quantity> values{{"potential", potential}};
     double total = potential + kinetic + at.beside;
@@ -362,17 +250,18 @@ class RnCase : public Case {
   const Costs& costs() const override { return method_->costs(); }
 
  private:
-  const State& now() const { return ahead_.front(); }
+  const State& now() const { return points_[static_cast<std::size_t>(now_)].state; }
 
   void push(State s) {
-    if (omega2_ > 0.0) means_.push_back(omega2_ * problem_.constraint->values(s.x));
-    ahead_.push_back(std::move(s));
+    Vector penalty;
+    if (omega2_ > 0.0) penalty = omega2_ * problem_.constraint->values(s.x);
+    points_.push_back({std::move(s), std::move(penalty)});
   }
 
-  /// Steps until there are this many states, or records why a step failed.
+  /// Steps until there are this many states from the reported one on, or records why a step failed.
   void look_ahead(Index states) {
-    while (std::ssize(ahead_) < states && failure_.empty()) {
-      State s = ahead_.back();
+    while (std::ssize(points_) < now_ + states && failure_.empty()) {
+      State s = points_.back().state;
       try {
         method_->step(s);
       } catch (const NumericalError& error) {
@@ -398,16 +287,16 @@ class RnCase : public Case {
                             problem_.soft->acceleration(now().x));
     }
     if (omega2_ == 0.0) return now().lambda;
-    if (half_ == 0) return means_.front();
-    // The window, truncated to the available steps.
-    const Index begin = std::max<Index>(0, step_ - half_ - first_mean_);
-    const Index end = std::min<Index>(std::ssize(means_) - 1, step_ + half_ - first_mean_);
-    const auto first = means_.begin() + begin, last = means_.begin() + end;
-    if (first == last) return *first;
-    Vector sum = 0.5 * (*first + *last);
-    for (auto mean = first + 1; mean != last; ++mean) sum += *mean;
-    return sum / static_cast<double>(end - begin);
+    if (points_.size() == 1) return points_.front().penalty;
+    Vector sum = 0.5 * (points_.front().penalty + points_.back().penalty);
+    for (std::size_t k = 1; k + 1 < points_.size(); ++k) sum += points_[k].penalty;
+    return sum / static_cast<double>(points_.size() - 1);
   }
+
+  struct Point {
+    State state;
+    Vector penalty;  ///< omega² g, if its mean is needed
+  };
 
   const PaperDeck& deck_;
   const IntegratorKeys& keys_;
@@ -418,10 +307,9 @@ class RnCase : public Case {
   double omega2_ = 0.0;  // 0 if no mean is needed
   Index half_ = 0;       // half window, in steps
   double largest_x_ = 0.0, largest_v_ = 0.0;
-  std::int64_t step_ = 0, first_mean_ = 0;  // reported step, and step of the first of means_
-  std::deque<State> ahead_;                 // the reported step and the following ones
-  std::deque<Vector> means_;                // omega² g around the reported step
-  std::string failure_;                     // why the step after the last of ahead_ failed
+  std::deque<Point> points_;  // half a window on both sides of the reported step, where it exists
+  Index now_ = 0;             // the reported step
+  std::string failure_;       // why the step after the last of points_ failed
 };
 
 /// The projection onto the slow manifold; each iterate is a step.
@@ -429,10 +317,9 @@ class SlowManifoldCase : public Case {
  public:
   explicit SlowManifoldCase(const PaperDeck& deck)
       : problem_(make_experiment(deck)),
-        iterates_(project_onto(
-            {*problem_.constraint, omega_of(deck), deck.own.integrator.tolerance},
-            CountedSystem(*problem_.penalised, costs_), problem_.position, problem_.velocity)) {
-    costs_.iterations = costs_.steps = static_cast<std::int64_t>(iterates_.size()) - 1;
+        iterates_(project_onto_slow(problem_.equations(false), deck.own.integrator.tolerance,
+                                    problem_.position, problem_.velocity, costs_)) {
+    costs_.steps = costs_.iterations;
   }
 
   void step() override { ++step_; }
@@ -471,41 +358,39 @@ PaperDeck with_initial_data(PaperDeck deck) {
   const std::string& kind = deck.system.kind;
   const bool is_top = kind == "heavy-top";
   if (kind == "magnet") {
-    const Magnet paper;
-    fill(system.rotation, rows_of(paper.rotation));
+    const SystemKeys paper = paper_magnet();
+    fill(system.rotation, paper.rotation);
     fill(system.angular_velocity, paper.angular_velocity);
   } else if (kind == "free-body" || is_top) {
     fill(system.alpha, Eigen::Vector3d(0.44, 0.5, 1.0));
-    const auto n = static_cast<Index>(system.alpha.size());
+    const Index n = std::ssize(system.alpha);
     fill(system.rotation, rows_of(Matrix::Identity(n, n)));
     fill(system.momentum, rows_of(paper_momentum(is_top, n)));
     fill(system.chi, Eigen::Vector3d(0.0, 0.0, 1.0));
     fill(system.direction, Eigen::Vector3d(0.0, 1.0, 0.0));
+  } else if (is_pendula(deck)) {
+    system = pendula_of(deck);
   } else {
-    if (is_pendula(deck)) {
-      const Pendula pendula = pendula_of(deck);
-      fill(system.masses, pendula.masses);
-      fill(system.lengths, pendula.lengths);
-    }
     const Experiment start = make_experiment(deck);
-    const auto given = [&](const Vector& points) {
-      return gives_rods(deck) ? rods_of(points, 3) : points;
-    };
     // The positions of a strand follow from n, the noise and the seed.
-    if (kind != "dna") fill(system.position, given(start.position));
-    fill(system.velocity, given(start.velocity));
+    if (kind != "dna") fill(system.position, start.position);
+    fill(system.velocity, start.velocity);
   }
   return deck;
 }
 
 std::unique_ptr<Case> make_case(const PaperDeck& deck) {
+  const PaperDeck full = with_initial_data(deck);
+  const SystemKeys& system = full.own.system;
+  const IntegratorKeys& integrator = full.own.integrator;
   const std::string& kind = deck.system.kind;
-  const std::string& scheme = deck.own.integrator.scheme;
-  if (scheme == "slow-manifold") return std::make_unique<SlowManifoldCase>(deck);
-  if (kind == "magnet") return make_magnet(with_initial_data(deck));
-  if (kind == "free-body" || kind == "heavy-top") return make_rigid_body(with_initial_data(deck));
-  if (scheme.starts_with("variational-of:")) return make_variational(deck);
-  return std::make_unique<RnCase>(deck);
+  if (integrator.scheme == "slow-manifold") return std::make_unique<SlowManifoldCase>(deck);
+  if (kind == "magnet") return make_magnet(system, integrator);
+  if (kind == "free-body") return make_free_body(system, integrator);
+  if (kind == "heavy-top") return make_heavy_top(system, integrator);
+  if (!integrator.scheme.starts_with("variational-of:")) return std::make_unique<RnCase>(deck);
+  check_on_constraints(deck, make_experiment(deck));
+  return make_variational_of(system, integrator);
 }
 
 }  // namespace tarn::papers

@@ -5,9 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "costs.hpp"
+#include "system.hpp"
 
 /// @file
 /// Systems on manifolds, each with the integrators of its paper.
@@ -70,6 +71,7 @@ class Dynamics : public Case {
   Vector q, v;  ///< the whole state
 
  protected:
+  Dynamics(Vector q_start, Vector v_start) : q(std::move(q_start)), v(std::move(v_start)) {}
   virtual void advance() = 0;
   Costs costs_;
 
@@ -85,61 +87,16 @@ M matrix_of(const Vector& rows) {
 }
 inline Vector rows_of(const Matrix& m) { return m.transpose().reshaped(); }
 
-// --- magnetised rigid body, TO 4.5 ---------------------------------------------------------------
-
-struct Magnet {
-  double b_mu = 1.0;  ///< field times magnetic moment
-  double h = 0.1;     ///< time step
-  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
-  Eigen::Vector3d angular_velocity{1.0, 0.2, 0.1};
-};
-
-/// Z&S on matrices R with the penalty ½ omega² |RᵀR - 1|², equation (46); q is R, v is
-/// p = ½ dR/dt.
-class LinearisedSo3 : public Dynamics {
- public:
-  enum class Quadrature { first_order, trapezoidal };
-  /// The factor c of a in (c + βh²H) a = -∇V: 1 in the paper, ½ where the mass of R is ½.
-  enum class AMass { paper, consistent };
-  LinearisedSo3(const Magnet& magnet, double omega, double beta, Quadrature quadrature,
-                AMass a_mass);
-  double energy() const override;
-  std::vector<Quantity> invariants() const override;
-
-  /// f = c a - 2 omega² β²h⁴ (R aᵀa + a Rᵀa + a aᵀR), the gradient of the functional that a makes
-  /// stationary.
-  Eigen::Matrix3d force(const Eigen::Matrix3d& r);
-
- private:
-  void advance() override;
-  /// The force at q; it is reused by the next step.
-  const Vector& force_here();
-
-  Vector force_at_, force_;
-  Magnet magnet_;
-  double omega2_, weight_, c_;
-  bool trapezoidal_;
-};
-
-/// Rotation and angular velocity of the body; q is R, v the angular velocity in the body frame.
-class RotatingMagnet : public Dynamics {
- public:
-  /// Variational Euler with the Cayley map, TO (4.12) and (4.13), equation (47), or the classical
-  /// Runge-Kutta method, for reference solutions.
-  enum class Scheme { cayley_variational_euler, runge_kutta };
-  RotatingMagnet(Scheme scheme, const Magnet& magnet);
-  double energy() const override;
-  std::vector<Quantity> invariants() const override;
-
- private:
-  void advance() override;
-  void cayley_variational_euler();
-
-  Scheme scheme_;
-  Magnet magnet_;
-};
-
-// --- rigid bodies, MS 6.1 and 6.2 ----------------------------------------------------------------
+/// The integrator of a scheme for the magnetised rigid body, TO 4.5. All systems need complete
+/// initial data.
+///
+/// so3-linearised is Z&S on matrices R with the penalty ½ omega² |RᵀR - 1|², equation (46); q is R,
+/// v is p = ½ dR/dt. For rotations q is R, v the angular velocity in the body frame:
+/// cayley-variational-euler is the variational Euler method with the Cayley map, TO (4.12) and
+/// (4.13), equation (47), and rk4 the classical Runge-Kutta method, for reference solutions.
+std::unique_ptr<Dynamics> make_magnet(const SystemKeys& system, const IntegratorKeys& integrator);
+/// The rotation and angular velocity at the start of TO 4.5.
+SystemKeys paper_magnet();
 
 /// Solves ωᵀJ - Jω = t m for a rotation ω near 1 by the iteration (i), (ii) of MS 6.2,
 /// equation (49).
@@ -147,68 +104,31 @@ class RotatingMagnet : public Dynamics {
 /// @throws NumericalError if it does not converge, as for t |m| of about 1 and more
 Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64_t& sweeps);
 
-/// Free rigid body in n dimensions, equation (49); q is the rotation, v is m = qᵀp.
-class FreeBody : public Dynamics {
- public:
-  /// Moser & Veselov 1991, or the classical Runge-Kutta method for q' = q Ω, m' = mΩ - Ωm.
-  enum class Scheme { moser_veselov, runge_kutta };
-  FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation, const Matrix& momentum,
-           double t);
-  double energy() const override;
-  /// Components of the spatial momentum, and tr (m + J²)^k of Manakov 1976.
-  std::vector<Quantity> invariants() const override;
+/// Free rigid body in n dimensions, MS 6.1, equation (49); q is the rotation, v is m = qᵀp.
+/// moser-veselov is Moser & Veselov 1991, rk4 the classical Runge-Kutta method for q' = q Ω,
+/// m' = mΩ - Ωm.
+std::unique_ptr<Dynamics> make_free_body(const SystemKeys& system,
+                                         const IntegratorKeys& integrator);
 
- private:
-  void advance() override;
-  Scheme scheme_;
-  Vector alpha_;
-  double t_;
-};
+/// Heavy top in body coordinates, MS 6.2, equation (50); q is m (antisymmetric), v the direction of
+/// gravity in the body. The schemes are rattle, constrained-euler and rk4, the classical
+/// Runge-Kutta method for m' = mΩ - Ωm - c (v χᵀ - χ vᵀ), v' = -Ωv.
+std::unique_ptr<Dynamics> make_heavy_top(const SystemKeys& system,
+                                         const IntegratorKeys& integrator);
 
-/// Heavy top in body coordinates, equation (50); q is m (antisymmetric), v the direction of gravity
-/// in the body.
-class HeavyTop : public Dynamics {
- public:
-  /// runge_kutta is the classical method for m' = mΩ - Ωm - c (v χᵀ - χ vᵀ), v' = -Ωv.
-  enum class Scheme { rattle, constrained_euler, runge_kutta };
-  HeavyTop(Scheme scheme, const Eigen::Vector3d& alpha, const Eigen::Vector3d& chi, double c,
-           const Eigen::Matrix3d& momentum, const Eigen::Vector3d& direction, double t);
-  /// ¼ tr(I⁻¹(m) mᵀ) + c v·χ
-  double energy() const override;
-  std::vector<Quantity> invariants() const override;
-
- private:
-  void advance() override;
-  void runge_kutta();
-  /// v χᵀ - χ vᵀ; it is reused by the next step.
-  const Eigen::Matrix3d& torque_over_c();
-
-  Scheme scheme_;
-  Vector alpha_;
-  Eigen::Vector3d chi_;
-  double c_, t_;
-  Vector torque_at_;
-  Eigen::Matrix3d torque_over_c_;
-};
-
-// --- variational integrators, PCSZ ---------------------------------------------------------------
-
-struct Pendula;
-
-/// The one-step method, the standard layer of Patrick, Cuell, Spiteri & Zhang 2009 (PCSZ). rk2 is
-/// the explicit midpoint rule.
-enum class Layer { euler, rk2, rk4 };
-
-/// PCSZ's symplectic layer without its Stage 4. The state is a point q̄ on the constraints and a
-/// tangential momentum μ. A step finds the tangent (q, v) with ∂⁻(q, v) = q̄ and p⁻ = μ, where
+/// The symplectic layer of Patrick, Cuell, Spiteri & Zhang 2009 (PCSZ) without its Stage 4, for
+/// pendula: a spherical pendulum or a planar double pendulum. Its standard layer R is a one-step
+/// method: variational-of:euler, rk2 (the explicit midpoint rule) or rk4.
+///
+/// The state is a point q̄ on the constraints and a tangential momentum μ. A step finds the tangent
+/// (q, v) with ∂⁻(q, v) = q̄ and p⁻ = μ, where
 ///
 ///     ∂± = P∘R^q at the times h α±,    DL_h = p⁺ D∂⁺ - p⁻ D∂⁻ on T_(q,v)TQ,
 ///
 /// equation (52). P projects along Gᵀ, and L_h is the action computed by the layer R. Then
-/// (q̄, μ) ← (∂⁺, p⁺). The order is that of the layer.
-/// @param pendula a spherical pendulum or a planar double pendulum
-/// @param bias α⁺ = 1 - bias, α⁻ = -bias: 0, or ½, which makes the method self-adjoint
-std::unique_ptr<Dynamics> make_variational_of(const Pendula& pendula, Layer layer, double h,
-                                              double bias);
+/// (q̄, μ) ← (∂⁺, p⁺). The order is that of the layer. α⁺ = 1 - bias, α⁻ = -bias: 0, or ½, which
+/// makes the method self-adjoint.
+std::unique_ptr<Dynamics> make_variational_of(const SystemKeys& pendula,
+                                              const IntegratorKeys& integrator);
 
 }  // namespace tarn::papers

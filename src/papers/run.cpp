@@ -135,7 +135,7 @@ class Run {
     std::string text = fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
                                    deck_.own.integrator.scheme, io::checksum(physics_));
     if (name == "trajectory") {
-      text += "; " + trajectory_column_text(deck_.system.kind, deck_.own.integrator.scheme);
+      text += "; " + trajectory_column_text(deck_);
     }
     const bool has_time = name != "iterations";
     std::vector<std::string> header{"iteration"};

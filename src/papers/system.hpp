@@ -1,18 +1,60 @@
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "band_matrix.hpp"
+#include <Eigen/Dense>
+
+#include "keys.hpp"
 
 /// @file
 /// Systems M q'' = -grad V(q) and constraints g(q) = 0, as the methods use them.
 
 namespace tarn::papers {
 
-/// The whole Hessian of V, that of its stiff part, or the latter without second derivatives of
-/// constraints, which makes it positive semidefinite. Systems without a stiff part have one
-/// Hessian.
-enum class Hessian { full, stiff, gauss_newton };
+using Eigen::Index;
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+inline Vector vector_of(const std::vector<double>& values) {
+  return Vector::Map(values.data(), static_cast<Index>(values.size()));
+}
+
+/// The largest absolute value.
+inline double size_of(const Vector& v) { return v.lpNorm<Eigen::Infinity>(); }
+
+/// The entries of a square matrix that may differ from zero.
+struct Sparsity {
+  Index half_bandwidth;  ///< |i - j| of the outermost entries; size - 1 for a dense matrix
+  bool cyclic = false;   ///< the corners too; requires half_bandwidth = 1
+};
+inline Sparsity dense(Index size) { return {size - 1}; }
+
+/// A square matrix with a solver for its structure: Eigen's LU if dense, LU with row exchanges in
+/// O(n) if banded, and in addition the formula of Sherman & Morrison 1950 if cyclic. Matrices of
+/// linearly implicit methods may be indefinite, so Cholesky factorisation is not used.
+class BandMatrix {
+ public:
+  /// A zero matrix.
+  /// @throws std::logic_error for a cyclic band that is not tridiagonal or has fewer than four rows
+  BandMatrix(Index size, Sparsity sparsity);
+
+  /// Adds to an entry. @throws std::logic_error outside the sparsity
+  void add(Index row, Index column, double value);
+  Matrix to_dense() const;
+  /// Solves A x = b. The result is not finite if A is singular.
+  Vector solve(const Vector& b) const;
+
+ private:
+  /// Where an entry is stored, or null.
+  double* entry(Index row, Index column);
+
+  Index size_, half_;
+  bool cyclic_, dense_;
+  Matrix a_;  ///< dense: as usual; otherwise column i holds row i, entry (i, j) at j - i + half
+  double top_right_ = 0.0, bottom_left_ = 0.0;
+};
 
 /// Points or angles with diagonal masses in a potential. Vectors have size() dimensionless numbers.
 /// Derived systems override the functions that the methods in use call: Verlet and methods with
@@ -82,9 +124,9 @@ class Constraint {
   Vector hessian_times(const Vector& q, const Vector& w, const Vector& u) const;
   /// Σ w_i g_i‴(q)[v, v]
   Vector third_derivatives(const Vector& q, const Vector& w, const Vector& v) const;
-  /// a += factor * G(left) M⁻¹ G(right)ᵀ with diagonal masses
-  void add_gram(const Vector& left, const Vector& right, const Vector& masses, double factor,
-                BandMatrix& a) const;
+  /// factor * G(left) M⁻¹ G(right)ᵀ with diagonal masses
+  BandMatrix gram(const Vector& left, const Vector& right, const Vector& masses,
+                  double factor = 1.0) const;
   Local at(Index i, const Vector& q) const;
 };
 
@@ -92,10 +134,18 @@ class Constraint {
 class Penalised : public MechanicalSystem {
  public:
   /// Both must outlive this.
-  Penalised(const MechanicalSystem& soft, const Constraint& constraint, double omega);
+  Penalised(const MechanicalSystem& soft, const Constraint& constraint, double omega)
+      : MechanicalSystem(soft.masses()),
+        soft_(soft),
+        constraint_(constraint),
+        omega2_(omega * omega) {}
 
-  double potential(const Vector& q) const override;
-  Vector gradient(const Vector& q) const override;
+  double potential(const Vector& q) const override {
+    return soft_.potential(q) + 0.5 * omega2_ * constraint_.values(q).squaredNorm();
+  }
+  Vector gradient(const Vector& q) const override {
+    return soft_.gradient(q) + constraint_.forces(q, omega2_ * constraint_.values(q));
+  }
   Sparsity sparsity() const override;
   void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const override;
   Vector third_derivative(const Vector& q, const Vector& a) const override;
@@ -105,5 +155,42 @@ class Penalised : public MechanicalSystem {
   const Constraint& constraint_;
   double omega2_;
 };
+
+/// The equations that a method integrates. The system and the constraint must outlive them.
+struct Equations {
+  const MechanicalSystem& system;  ///< V with the penalty; without it if the constraint is rigid
+  const Constraint* constraint = nullptr;
+  double omega = 0.0;  ///< strength of the penalty
+  bool is_rigid = false;
+};
+
+/// Evaluations by the start and all steps so far. Those that a method reuses in its next step count
+/// once.
+struct Costs {
+  std::int64_t steps = 0;
+  /// Gradients of V; for systems on manifolds right-hand sides or torques.
+  std::int64_t forces = 0;
+  /// Hessians of V or its stiff part; for variational methods derivatives of right-hand sides.
+  std::int64_t hessians = 0;
+  std::int64_t third_derivatives = 0;  ///< V‴[a, a]
+  std::int64_t linear_solves = 0;
+  /// Iterations of Newton's method, of sweeps, or of projections onto the slow manifold.
+  std::int64_t iterations = 0;
+};
+
+/// A step of the classical Runge-Kutta method for x' and v' = rates(x, v).
+/// @param first rates(x, v) at the start of the step
+/// @param rates (x, v) -> pair of X and V
+template <class X, class V, class Rates>
+void runge_kutta_step(double h, const std::pair<X, V>& first, const Rates& rates, X& x, V& v) {
+  const auto stage = [&](double length, const std::pair<X, V>& d) {
+    return rates(X(x + length * d.first), V(v + length * d.second));
+  };
+  const std::pair<X, V> second = stage(0.5 * h, first);
+  const std::pair<X, V> third = stage(0.5 * h, second);
+  const std::pair<X, V> fourth = stage(h, third);
+  x += h / 6.0 * (first.first + 2.0 * second.first + 2.0 * third.first + fourth.first);
+  v += h / 6.0 * (first.second + 2.0 * second.second + 2.0 * third.second + fourth.second);
+}
 
 }  // namespace tarn::papers

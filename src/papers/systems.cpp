@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "tarn/core/philox.hpp"
@@ -9,237 +10,256 @@
 namespace tarn::papers {
 namespace {
 
-/// Each point's mass once for each of its coordinates.
-Vector repeated(const Vector& point_masses, Index dimensions) {
-  return point_masses.transpose().replicate(dimensions, 1).reshaped();
-}
+enum class Form { squared, plain };  ///< |r|² - L², or |r| - L
 
-/// A system with constraints |r|² = L² or |r| = L on bonds of points, and its penalty.
-Experiment with_bonds(std::unique_ptr<MechanicalSystem> soft, DistanceConstraint::Form form,
-                      Index dimensions, std::vector<DistanceConstraint::Bond> bonds, double omega) {
-  Experiment p;
-  p.soft = std::move(soft);
+constexpr Index kOrigin = -1;
+struct Bond {
+  Index from;  ///< point, or kOrigin
+  Index to;
+  double length;
+};
+
+/// Constraints on distances between points, or from the origin.
+class DistanceConstraint : public Constraint {
+ public:
+  /// @param dimensions of space, 2 or 3; the coordinates of a point are consecutive
+  DistanceConstraint(Form form, Index dimensions, std::vector<Bond> bonds)
+      : form_(form), dimensions_(dimensions), bonds_(std::move(bonds)) {
+    // The farthest bond that shares a point, found through the first bond of each point.
+    std::map<Index, Index> first;
+    for (Index i = 0; i < count(); ++i) {
+      std::vector<Index>& support = supports_.emplace_back();
+      for (const Index point : {bonds_[i].from, bonds_[i].to}) {
+        if (point == kOrigin) continue;
+        for (Index d = 0; d < dimensions_; ++d) support.push_back(dimensions_ * point + d);
+        coupling_ = std::max(coupling_, i - first.try_emplace(point, i).first->second);
+      }
+      const auto [low, high] = std::minmax_element(support.begin(), support.end());
+      coordinate_coupling_ = std::max(coordinate_coupling_, *high - *low);
+    }
+  }
+
+  Index count() const override { return std::ssize(bonds_); }
+  const std::vector<Index>& support(Index i) const override { return supports_[i]; }
+  double value(Index i, const Local& x) const override {
+    const double length = bonds_[i].length;
+    const Local r = bond(x);
+    return form_ == Form::squared ? r.squaredNorm() - length * length : r.norm() - length;
+  }
+  Local gradient(Index, const Local& x) const override {
+    const Local r = bond(x);
+    return onto_points(form_ == Form::squared ? Local(2.0 * r) : Local(r / r.norm()), x.size());
+  }
+  LocalMatrix hessian(Index, const Local& x) const override {
+    const Local r = bond(x);
+    LocalMatrix h = LocalMatrix::Identity(dimensions_, dimensions_);
+    if (form_ == Form::squared) {
+      h *= 2.0;
+    } else {
+      const double length = r.norm();
+      const Local u = r / length;
+      h = (h - u * u.transpose()) / length;
+    }
+    if (x.size() == dimensions_) return h;
+    LocalMatrix both(x.size(), x.size());
+    both << h, -h, -h, h;
+    return both;
+  }
+  Local third_derivative(Index, const Local& x, const Local& a) const override {
+    if (form_ == Form::squared) return Local::Zero(x.size());
+    const Local r = bond(x), b = bond(a);
+    const double length = r.norm();
+    const Local u = r / length;
+    const double s = u.dot(b);
+    return onto_points(((3.0 * s * s - b.squaredNorm()) * u - 2.0 * s * b) / (length * length),
+                       x.size());
+  }
+  Sparsity coupling() const override { return {coupling_}; }
+  Sparsity coordinate_coupling(Index) const override { return {coordinate_coupling_}; }
+
+ private:
+  Local bond(const Local& x) const {
+    if (x.size() == dimensions_) return x;
+    return x.tail(dimensions_) - x.head(dimensions_);
+  }
+  Local onto_points(const Local& along_bond, Index size) const {
+    if (size == dimensions_) return along_bond;
+    Local both(size);
+    both << -along_bond, along_bond;
+    return both;
+  }
+
+  Form form_;
+  Index dimensions_;
+  std::vector<Bond> bonds_;
+  std::vector<std::vector<Index>> supports_;
+  Index coupling_ = 0, coordinate_coupling_ = 0;
+};
+
+/// V = gravity Σ m y, with y the last coordinate of each point; 0: no forces.
+class Weight : public MechanicalSystem {
+ public:
+  Weight(const Vector& point_masses, Index dimensions, double gravity)
+      : MechanicalSystem(point_masses.transpose().replicate(dimensions, 1).reshaped()),
+        weight_(Vector::Zero(size())) {
+    for (Index i = 0; i < point_masses.size(); ++i) {
+      weight_[dimensions * (i + 1) - 1] = gravity * point_masses[i];
+    }
+  }
+  double potential(const Vector& q) const override { return 0.0 + weight_.dot(q); }
+  Vector gradient(const Vector&) const override { return weight_; }
+  Sparsity sparsity() const override { return {0}; }
+  void add_hessian(const Vector&, double, BandMatrix&, Hessian) const override {}
+  Vector third_derivative(const Vector& q, const Vector&) const override {
+    return Vector::Zero(q.size());
+  }
+
+ private:
+  Vector weight_;
+};
+
+class Dna : public MechanicalSystem {
+ public:
+  explicit Dna(const SystemKeys& keys)
+      : MechanicalSystem(Vector::Ones(keys.n)),
+        a_(keys.a),
+        x0_(keys.x0),
+        epsilon_(keys.epsilon),
+        periodic_(keys.ends == DnaEnds::periodic) {}
+  double potential(const Vector& q) const override {
+    double sum = 0.0;
+    for (Index k = 0; k < springs(); ++k) {
+      const double d = q[(k + 1) % size()] - q[k];
+      sum += 0.5 * d * d;
+    }
+    for (Index k = 0; k < size(); ++k) sum += epsilon_ * well(q[k]).value;
+    return sum;
+  }
+  Vector gradient(const Vector& q) const override {
+    Vector sum = q.unaryExpr([&](double theta) { return epsilon_ * well(theta).first; });
+    for (Index k = 0; k < springs(); ++k) {
+      const Index next = (k + 1) % size();
+      const double d = q[next] - q[k];
+      sum[next] += d;
+      sum[k] -= d;
+    }
+    return sum;
+  }
+  Sparsity sparsity() const override { return {1, periodic_}; }
+  void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian) const override {
+    for (Index k = 0; k < size(); ++k) a.add(k, k, factor * epsilon_ * well(q[k]).second);
+    for (Index k = 0; k < springs(); ++k) {
+      const Index next = (k + 1) % size();
+      a.add(k, k, factor);
+      a.add(next, next, factor);
+      a.add(k, next, -factor);
+      a.add(next, k, -factor);
+    }
+  }
+  Vector third_derivative(const Vector& q, const Vector& a) const override {
+    return q.binaryExpr(
+        a, [&](double theta, double b) { return epsilon_ * well(theta).third * b * b; });
+  }
+
+ private:
+  /// U and its derivatives.
+  struct Well {
+    double value, first, second, third;
+  };
+  Well well(double theta) const {
+    const double s = std::sin(theta), c = std::cos(theta);
+    const double e = std::exp(-a_ * (1.0 - c - x0_));
+    const double e1 = -a_ * s * e;
+    const double e2 = -a_ * c * e - a_ * s * e1;
+    const double e3 = a_ * s * e - 2.0 * a_ * c * e1 - a_ * s * e2;
+    return {(e - 1.0) * (e - 1.0), 2.0 * (e - 1.0) * e1, 2.0 * (e1 * e1 + (e - 1.0) * e2),
+            2.0 * (3.0 * e1 * e2 + (e - 1.0) * e3)};
+  }
+  Index springs() const { return periodic_ ? size() : size() - 1; }
+
+  double a_, x0_, epsilon_;
+  bool periodic_;
+};
+
+/// A system with constraints |r|² = L² or |r| = L on bonds of points, its penalty and its start.
+Experiment with_bonds(std::unique_ptr<MechanicalSystem> soft, Form form, Index dimensions,
+                      std::vector<Bond> bonds, double omega, Vector position, Vector velocity) {
+  Experiment p{.soft = std::move(soft),
+               .omega = omega,
+               .position = std::move(position),
+               .velocity = std::move(velocity)};
   p.constraint = std::make_unique<DistanceConstraint>(form, dimensions, std::move(bonds));
   p.penalised = std::make_unique<Penalised>(*p.soft, *p.constraint, omega);
   return p;
 }
 
-using Form = DistanceConstraint::Form;
-
 }  // namespace
 
-// --- distances -----------------------------------------------------------------------------------
-
-DistanceConstraint::DistanceConstraint(Form form, Index dimensions, std::vector<Bond> bonds)
-    : form_(form), dimensions_(dimensions), bonds_(std::move(bonds)) {
-  for (const Bond& bond : bonds_) {
-    std::vector<Index>& support = supports_.emplace_back();
-    for (Index point : {bond.from, bond.to}) {
-      if (point == kOrigin) continue;
-      for (Index d = 0; d < dimensions_; ++d) support.push_back(dimensions_ * point + d);
-    }
-    const auto [low, high] = std::minmax_element(support.begin(), support.end());
-    coordinate_coupling_ = std::max(coordinate_coupling_, *high - *low);
-  }
-  // The farthest bond that shares a point, found through the bonds of each point.
-  Index points = 0;
-  for (const Bond& bond : bonds_) points = std::max({points, bond.from + 1, bond.to + 1});
-  std::vector<Index> first(static_cast<std::size_t>(points), -1);
-  for (Index i = 0; i < count(); ++i) {
-    const Bond& bond = bonds_[static_cast<std::size_t>(i)];
-    for (Index point : {bond.from, bond.to}) {
-      if (point == kOrigin) continue;
-      Index& f = first[static_cast<std::size_t>(point)];
-      if (f < 0) f = i;
-      coupling_ = std::max(coupling_, i - f);
-    }
-  }
+Vector rods_of(const Vector& points, Index dimensions) {
+  const Index rest = points.size() - dimensions;
+  Vector rods = points;
+  rods.tail(rest) -= points.head(rest);
+  return rods;
 }
 
-const std::vector<Index>& DistanceConstraint::support(Index i) const {
-  return supports_[static_cast<std::size_t>(i)];
+Vector points_of(Vector rods, Index dimensions) {
+  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
+  return rods;
 }
 
-Local DistanceConstraint::bond(const Local& x) const {
-  if (x.size() == dimensions_) return x;
-  return x.tail(dimensions_) - x.head(dimensions_);
+SystemKeys double_pendulum() {
+  return {.masses = {1.0, 1.0},
+          .lengths = {1.0, std::numbers::sqrt2},
+          .position = {0.0, -1.0, 1.0, -2.0},
+          .velocity = {0.0, 0.0, 0.0, 0.0}};
 }
 
-Local DistanceConstraint::onto_points(const Local& along_bond, Index size) const {
-  if (size == dimensions_) return along_bond;
-  Local both(size);
-  both << -along_bond, along_bond;
-  return both;
-}
-
-double DistanceConstraint::value(Index i, const Local& x) const {
-  const double length = bonds_[static_cast<std::size_t>(i)].length;
-  const Local r = bond(x);
-  return form_ == Form::squared ? r.squaredNorm() - length * length : r.norm() - length;
-}
-
-Local DistanceConstraint::gradient(Index, const Local& x) const {
-  const Local r = bond(x);
-  return onto_points(form_ == Form::squared ? Local(2.0 * r) : Local(r / r.norm()), x.size());
-}
-
-LocalMatrix DistanceConstraint::hessian(Index, const Local& x) const {
-  const Local r = bond(x);
-  LocalMatrix h = LocalMatrix::Identity(dimensions_, dimensions_);
-  if (form_ == Form::squared) {
-    h *= 2.0;
-  } else {
-    const double length = r.norm();
-    const Local u = r / length;
-    h = (h - u * u.transpose()) / length;
-  }
-  if (x.size() == dimensions_) return h;
-  LocalMatrix both(x.size(), x.size());
-  both << h, -h, -h, h;
-  return both;
-}
-
-Local DistanceConstraint::third_derivative(Index, const Local& x, const Local& a) const {
-  if (form_ == Form::squared) return Local::Zero(x.size());
-  const Local r = bond(x);
-  const Local b = bond(a);
-  const double length = r.norm();
-  const Local u = r / length;
-  const double s = u.dot(b);
-  return onto_points(((3.0 * s * s - b.squaredNorm()) * u - 2.0 * s * b) / (length * length),
-                     x.size());
-}
-
-// --- weight --------------------------------------------------------------------------------------
-
-Weight::Weight(const Vector& point_masses, Index dimensions, double gravity)
-    : MechanicalSystem(repeated(point_masses, dimensions)), weight_(Vector::Zero(size())) {
-  for (Index i = 0; i < point_masses.size(); ++i) {
-    weight_[dimensions * (i + 1) - 1] = gravity * point_masses[i];
-  }
-}
-
-// --- DNA -----------------------------------------------------------------------------------------
-
-Dna::Dna(const Parameters& parameters)
-    : MechanicalSystem(Vector::Ones(parameters.n)), parameters_(parameters) {}
-
-Dna::Well Dna::well(double theta) const {
-  const double a = parameters_.a;
-  const double s = std::sin(theta), c = std::cos(theta);
-  const double e = std::exp(-a * (1.0 - c - parameters_.x0));
-  const double e1 = -a * s * e;
-  const double e2 = -a * c * e - a * s * e1;
-  const double e3 = a * s * e - 2.0 * a * c * e1 - a * s * e2;
-  return {(e - 1.0) * (e - 1.0), 2.0 * (e - 1.0) * e1, 2.0 * (e1 * e1 + (e - 1.0) * e2),
-          2.0 * (3.0 * e1 * e2 + (e - 1.0) * e3)};
-}
-
-double Dna::potential(const Vector& q) const {
-  double sum = 0.0;
-  for (Index k = 0; k < springs(); ++k) {
-    const double d = q[(k + 1) % size()] - q[k];
-    sum += 0.5 * d * d;
-  }
-  for (Index k = 0; k < size(); ++k) sum += parameters_.epsilon * well(q[k]).value;
-  return sum;
-}
-
-Vector Dna::gradient(const Vector& q) const {
-  Vector sum(size());
-  for (Index k = 0; k < size(); ++k) sum[k] = parameters_.epsilon * well(q[k]).first;
-  for (Index k = 0; k < springs(); ++k) {
-    const Index next = (k + 1) % size();
-    const double d = q[next] - q[k];
-    sum[next] += d;
-    sum[k] -= d;
-  }
-  return sum;
-}
-
-void Dna::add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian) const {
-  for (Index k = 0; k < size(); ++k) {
-    a.add(k, k, factor * parameters_.epsilon * well(q[k]).second);
-  }
-  for (Index k = 0; k < springs(); ++k) {
-    const Index next = (k + 1) % size();
-    a.add(k, k, factor);
-    a.add(next, next, factor);
-    a.add(k, next, -factor);
-    a.add(next, k, -factor);
-  }
-}
-
-Vector Dna::third_derivative(const Vector& q, const Vector& a) const {
-  Vector sum(size());
-  for (Index k = 0; k < size(); ++k) {
-    sum[k] = parameters_.epsilon * well(q[k]).third * a[k] * a[k];
-  }
-  return sum;
-}
-
-// --- problems ------------------------------------------------------------------------------------
-
-Pendula double_pendulum() {
-  return {Vector::Ones(2),
-          {1.0, std::numbers::sqrt2},
-          1.0,
-          Vector{{0.0, -1.0, 1.0, -2.0}},
-          Vector::Zero(4)};
-}
-
-Pendula pendulum_chain(Index n) {
-  Pendula p{Vector::Ones(n), std::vector<double>(static_cast<std::size_t>(n), std::sqrt(5.0)), 1.0,
-            Vector(2 * n), Vector::Zero(2 * n)};
-  for (Index i = 0; i < n; ++i) {
-    p.position.segment<2>(2 * i) = static_cast<double>(i + 1) * Eigen::Vector2d(1.0, -2.0);
+SystemKeys pendulum_chain(Index n) {
+  const auto size = static_cast<std::size_t>(n);
+  SystemKeys p{.masses = std::vector<double>(size, 1.0),
+               .lengths = std::vector<double>(size, std::sqrt(5.0)),
+               .velocity = std::vector<double>(2 * size, 0.0)};
+  for (Index i = 1; i <= n; ++i) {
+    p.position.push_back(static_cast<double>(i));
+    p.position.push_back(-2.0 * static_cast<double>(i));
   }
   return p;
 }
 
-Pendula spherical_pendulum() {
-  return {Vector::Ones(1), {1.0}, 1.0, Vector{{0.6, 0.0, -0.8}}, Vector{{0.1, 0.7, 0.075}}};
+SystemKeys spherical_pendulum() {
+  return {.masses = {1.0},
+          .lengths = {1.0},
+          .position = {0.6, 0.0, -0.8},
+          .velocity = {0.1, 0.7, 0.075}};
 }
 
-Pendula double_spherical_pendulum() {
-  return {Vector::Ones(2),
-          {1.0, 1.0},
-          1.0,
-          Vector{{0.6, 0.0, -0.8, 0.6, 0.6, -1.6}},
-          Vector{{0.0, 0.5, 0.0, 0.4, 0.5, 0.0}}};
+SystemKeys double_spherical_pendulum() {
+  return {.masses = {1.0, 1.0},
+          .lengths = {1.0, 1.0},
+          .position = {0.6, 0.0, -0.8, 0.0, 0.6, -0.8},
+          .velocity = {0.0, 0.5, 0.0, 0.4, 0.0, 0.0}};
 }
 
-Experiment make_pendula(const Pendula& pendula, double omega) {
-  const Index dimensions = pendula.position.size() / pendula.masses.size();
-  std::vector<DistanceConstraint::Bond> bonds;
-  for (Index i = 0; i < pendula.masses.size(); ++i) {
-    bonds.push_back({i - 1, i, pendula.lengths[static_cast<std::size_t>(i)]});
-  }
-  Experiment p = with_bonds(std::make_unique<Weight>(pendula.masses, dimensions, pendula.gravity),
-                            Form::squared, dimensions, std::move(bonds), omega);
-  p.position = pendula.position;
-  p.velocity = pendula.velocity;
-  return p;
+Experiment make_pendula(const SystemKeys& pendula, double omega) {
+  const Index count = std::ssize(pendula.masses), dimensions = std::ssize(pendula.position) / count;
+  std::vector<Bond> bonds;
+  for (Index i = 0; i < count; ++i) bonds.push_back({i - 1, i, pendula.lengths[i]});
+  const auto points = [&](const std::vector<double>& given) {
+    return dimensions == 3 ? points_of(vector_of(given), 3) : vector_of(given);
+  };
+  return with_bonds(
+      std::make_unique<Weight>(vector_of(pendula.masses), dimensions, pendula.gravity),
+      Form::squared, dimensions, std::move(bonds), omega, points(pendula.position),
+      points(pendula.velocity));
 }
 
-Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi) {
-  const auto n = static_cast<double>(parameters.n);
-  Experiment p;
-  p.soft = std::make_unique<Dna>(parameters);
-  p.position = Vector::Constant(parameters.n, 0.8) + 0.1 * xi;
-  p.velocity.resize(parameters.n);
-  for (Index k = 0; k < parameters.n; ++k) {
-    p.velocity[k] =
-        std::cos(4.0 * std::numbers::pi * static_cast<double>(k + 1) / n) / std::sqrt(n);
-  }
-  return p;
-}
-
-Experiment make_double_spring(double omega) {
-  Experiment p = with_bonds(std::make_unique<Weight>(Vector::Ones(2), 2, 0.0), Form::plain, 2,
-                            {{DistanceConstraint::kOrigin, 0, 1.0}, {0, 1, 1.0}}, omega);
-  p.position = Vector{{1.0, 0.25, 2.0, 0.0}};
-  p.velocity = Vector{{0.0, -0.5, 0.0, 0.5}};
+Experiment make_dna(const SystemKeys& keys, const Vector& xi) {
+  const auto n = static_cast<double>(keys.n);
+  Experiment p{.soft = std::make_unique<Dna>(keys)};
+  p.position = Vector::Constant(keys.n, 0.8) + 0.1 * xi;
+  p.velocity = Vector::NullaryExpr(keys.n, [&](Index k) {
+    return std::cos(4.0 * std::numbers::pi * static_cast<double>(k + 1) / n) / std::sqrt(n);
+  });
   return p;
 }
 
@@ -257,16 +277,20 @@ Vector standard_normals(std::uint64_t seed, Index count) {
   return xi;
 }
 
+Experiment make_double_spring(double omega) {
+  return with_bonds(std::make_unique<Weight>(Vector::Ones(2), 2, 0.0), Form::plain, 2,
+                    {{kOrigin, 0, 1.0}, {0, 1, 1.0}}, omega, Vector{{1.0, 0.25, 2.0, 0.0}},
+                    Vector{{0.0, -0.5, 0.0, 0.5}});
+}
+
 Experiment make_three_body_plane(double omega) {
-  const Vector masses{{1.0, 1.7, 0.6}};
-  Experiment soft =
-      with_bonds(std::make_unique<Weight>(masses, 2, 0.0), Form::plain, 2, {{0, 2, 1.2}}, 1.0);
+  Experiment soft = with_bonds(std::make_unique<Weight>(Vector{{1.0, 1.7, 0.6}}, 2, 0.0),
+                               Form::plain, 2, {{0, 2, 1.2}}, 1.0, {}, {});
   Experiment p =
-      with_bonds(std::move(soft.penalised), Form::squared, 2, {{0, 1, 1.0}, {1, 2, 1.0}}, omega);
+      with_bonds(std::move(soft.penalised), Form::squared, 2, {{0, 1, 1.0}, {1, 2, 1.0}}, omega,
+                 Vector{{0.0, 0.0, 1.0, 0.0, 1.0, 1.0}}, Vector{{0.1, 0.2, 0.1, -0.3, -0.4, -0.3}});
   p.extra = std::move(soft.soft);
   p.extra_constraint = std::move(soft.constraint);
-  p.position = Vector{{0.0, 0.0, 1.0, 0.0, 1.0, 1.0}};
-  p.velocity = Vector{{0.1, 0.2, 0.1, -0.3, -0.4, -0.3}};
   return p;
 }
 

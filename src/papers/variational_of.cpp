@@ -4,7 +4,6 @@
 #include <string>
 
 #include "dynamics.hpp"
-#include "systems.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::papers {
@@ -16,32 +15,21 @@ constexpr double kRelativeRoundOff = 3e-15;
 
 /// A number with its derivatives in K directions: forward-mode automatic differentiation of
 /// polynomials and quotients.
-template <std::size_t K>
+template <int K>
 struct Dual {
-  double value = 0.0;
-  std::array<double, K> d{};
+  using Slopes = Eigen::Array<double, K, 1>;
+  double value;
+  Slopes d;
 
-  Dual() = default;
-  Dual(double v) : value(v) {}
-
-  friend Dual operator+(Dual a, const Dual& b) { return a.add(1.0, b); }
-  friend Dual operator-(Dual a, const Dual& b) { return a.add(-1.0, b); }
+  Dual(double v = 0.0, const Slopes& slopes = Slopes::Zero()) : value(v), d(slopes) {}
+  friend Dual operator+(const Dual& a, const Dual& b) { return {a.value + b.value, a.d + b.d}; }
+  friend Dual operator-(const Dual& a, const Dual& b) { return {a.value - b.value, a.d - b.d}; }
   friend Dual operator*(const Dual& a, const Dual& b) {
-    Dual r(a.value * b.value);
-    for (std::size_t k = 0; k < K; ++k) r.d[k] = a.d[k] * b.value + a.value * b.d[k];
-    return r;
+    return {a.value * b.value, a.d * b.value + a.value * b.d};
   }
   friend Dual operator/(const Dual& a, const Dual& b) {
-    Dual r(a.value / b.value);
-    for (std::size_t k = 0; k < K; ++k) r.d[k] = (a.d[k] - r.value * b.d[k]) / b.value;
-    return r;
-  }
-
- private:
-  Dual& add(double factor, const Dual& b) {
-    value += factor * b.value;
-    for (std::size_t k = 0; k < K; ++k) d[k] += factor * b.d[k];
-    return *this;
+    const double ratio = a.value / b.value;
+    return {ratio, (a.d - ratio * b.d) / b.value};
   }
 };
 
@@ -64,54 +52,54 @@ std::array<T, d> solve_small(std::array<std::array<T, d>, d> a, std::array<T, d>
 
 /// q + t dq
 template <class P>
-P along(const P& q, double t, const P& dq) {
-  P r;
-  for (std::size_t c = 0; c < q.size(); ++c) r[c] = q[c] + dq[c] * t;
-  return r;
+P along(P q, double t, const P& dq) {
+  for (std::size_t c = 0; c < q.size(); ++c) q[c] = q[c] + dq[c] * t;
+  return q;
 }
 
 /// A chain of points connected by rods, the first one to the origin, with gravity along the last
 /// coordinate. Functions of points accept numbers and dual numbers.
-template <std::size_t kDim, std::size_t kPoints>
+template <int kDim, int kPoints>
 class VariationalOf : public Dynamics {
  public:
-  VariationalOf(const Pendula& pendula, Layer layer, double h, double bias)
-      : masses_(pendula.masses.transpose().replicate(kDim, 1).reshaped()),
-        pendula_(pendula),
-        layer_(layer),
-        h_(h),
-        bias_(bias) {
-    q = pendula.position;
+  VariationalOf(const SystemKeys& pendula, const IntegratorKeys& keys)
+      : Dynamics(vector_of(pendula.position), {}),
+        masses_(vector_of(pendula.masses).transpose().replicate(kDim, 1).reshaped()),
+        lengths_(pendula.lengths),
+        gravity_(pendula.gravity),
+        h_(keys.step),
+        bias_(keys.bias),
+        stages_(keys.scheme.ends_with("euler") ? 1
+                : keys.scheme.ends_with("rk2") ? 2
+                                               : 4) {
     const Matrix b = tangent_basis(q);
-    v = b * (b.transpose() * masses_.cwiseProduct(pendula.velocity));
+    v = b * (b.transpose() * masses_.cwiseProduct(vector_of(pendula.velocity)));
   }
 
   double energy() const override {
     // The tangent velocity with this momentum.
     const Matrix b = tangent_basis(q);
-    const Matrix b_mass = b.transpose() * masses_.asDiagonal() * b;
     const Vector reduced = b.transpose() * v;
     double potential = 0.0;
-    for (std::size_t c = 0; c < N; ++c) potential -= force(c) * q[static_cast<Index>(c)];
-    return 0.5 * reduced.dot(b_mass.partialPivLu().solve(reduced)) + potential;
+    for (Index c = 0; c < N; ++c) potential -= force(c) * q[c];
+    return 0.5 * reduced.dot(mass_solver(b).solve(reduced)) + potential;
   }
 
   std::vector<Quantity> invariants() const override {
     double worst = 0.0;
-    for (std::size_t i = 0; i < kPoints; ++i) {
+    for (int i = 0; i < kPoints; ++i) {
       worst = std::max(worst, std::abs(constraint(point_of(q), i)));
     }
     // Angular momentum about the vertical axis exists in space only.
     if (kDim != 3) return {{"constraint_max", worst}};
     double lz = 0.0;
-    for (Index k = 0; k < kN; k += 3) lz += q[k] * v[k + 1] - q[k + 1] * v[k];
+    for (Index k = 0; k < N; k += 3) lz += q[k] * v[k + 1] - q[k + 1] * v[k];
     return {{"lz", lz}, {"constraint_max", worst}};
   }
 
  private:
-  static constexpr std::size_t N = kDim * kPoints;  ///< coordinates
-  static constexpr Index kN = N, kD = kPoints, kFree = kN - kD;
-  static constexpr Index kDirections = 2 * kFree;
+  static constexpr int N = kDim * kPoints;  ///< coordinates
+  static constexpr int kFree = N - kPoints, kDirections = 2 * kFree;
   using Number = Dual<kDirections>;
   template <class T>
   using Point = std::array<T, N>;
@@ -122,7 +110,6 @@ class VariationalOf : public Dynamics {
   struct End {
     Vector point;
     Matrix point_slope;  ///< N × directions
-    double action;
     Vector action_slope;
   };
   struct Ends {
@@ -136,10 +123,10 @@ class VariationalOf : public Dynamics {
     for (int sweep = 1; sweep <= kMostVariationalSweeps; ++sweep) {
       // Both constraints on (x, u): x satisfies the first exactly, u the second linearly.
       const Matrix b = tangent_basis(x);
-      const Matrix b_mass = b.transpose() * masses_.asDiagonal() * b;
-      u = b * b_mass.partialPivLu().solve(b.transpose() * masses_.cwiseProduct(u));
+      const auto solver = mass_solver(b);
+      u = b * solver.solve(b.transpose() * masses_.cwiseProduct(u));
       const Ends e = ends(x, u);
-      const Vector du = b * b_mass.partialPivLu().solve(b.transpose() * (v - e.p_minus));
+      const Vector du = b * solver.solve(b.transpose() * (v - e.p_minus));
       const Vector dx = q - e.minus;
       change = std::max(size_of(du), size_of(dx)) / std::max(1.0, size_of(u));
       ++costs_.iterations;
@@ -151,7 +138,7 @@ class VariationalOf : public Dynamics {
       if (!std::isfinite(change)) break;
       last = change;
       u += du;
-      if (bias_ != 0.0) x = Vector::Map(projected(point_of(x + dx)).data(), kN);
+      if (bias_ != 0.0) x = Vector::Map(projected(point_of(x + dx)).data(), N);
     }
     throw NumericalError("the variational equations did not converge in " +
                          std::to_string(kMostVariationalSweeps) + " sweeps; the last change was " +
@@ -165,60 +152,65 @@ class VariationalOf : public Dynamics {
   }
   /// Vector from the previous point to point i, of positions or velocities.
   template <class T>
-  static std::array<T, kDim> bond(const Point<T>& x, std::size_t i) {
+  static std::array<T, kDim> bond(const Point<T>& x, int i) {
     std::array<T, kDim> r;
-    for (std::size_t k = 0; k < kDim; ++k) {
-      r[k] = i == 0 ? x[k] : x[kDim * i + k] - x[kDim * (i - 1) + k];
+    for (int k = 0; k < kDim; ++k) {
+      const bool is_first = kPoints == 1 || i == 0;
+      r[k] = is_first ? x[k] : x[kDim * i + k] - x[kDim * (i - 1) + k];
     }
     return r;
   }
   /// g_i = |r_i|² - L_i²
   template <class T>
-  T constraint(const Point<T>& x, std::size_t i) const {
-    T g(-pendula_.lengths[i] * pendula_.lengths[i]);
+  T constraint(const Point<T>& x, int i) const {
+    T g = -lengths_[i] * lengths_[i];
     for (const T& r : bond(x, i)) g = g + r * r;
     return g;
   }
   /// Entry (i, c) of G.
   template <class T>
-  static T slope(const Point<T>& x, std::size_t i, std::size_t c) {
-    const std::size_t point = c / kDim;
-    if (point == i) return T(2.0) * bond(x, i)[c % kDim];
-    if (point + 1 == i) return T(-2.0) * bond(x, i)[c % kDim];
-    return T(0.0);
+  static T slope(const Point<T>& x, int i, Index c) {
+    const Index point = c / kDim;
+    if (point == i) return 2.0 * bond(x, i)[c % kDim];
+    return point + 1 == i ? -2.0 * bond(x, i)[c % kDim] : T(0.0);
   }
   /// uᵀ Hess g_i w, the same at every q.
   template <class T>
-  static T curvature(const Point<T>& u, const Point<T>& w, std::size_t i) {
+  static T curvature(const Point<T>& u, const Point<T>& w, int i) {
     const auto a = bond(u, i), b = bond(w, i);
-    T sum(0.0);
-    for (std::size_t k = 0; k < kDim; ++k) sum = sum + T(2.0) * a[k] * b[k];
+    T sum = 0.0;
+    for (int k = 0; k < kDim; ++k) sum = sum + 2.0 * a[k] * b[k];
     return sum;
   }
-  double mass(std::size_t c) const { return masses_[static_cast<Index>(c)]; }
-  /// -∂V/∂q_c
-  double force(std::size_t c) const {
-    return c % kDim == kDim - 1 ? -pendula_.gravity * mass(c) : 0.0;
+  /// G(y) W G(x)ᵀ with a weight of each coordinate.
+  template <class T>
+  static std::array<PerRod<T>, kPoints> gram(const Point<T>& y, const Point<T>& x,
+                                             const Vector& weights) {
+    std::array<PerRod<T>, kPoints> a;
+    for (int i = 0; i < kPoints; ++i) {
+      for (int j = 0; j < kPoints; ++j) {
+        a[i][j] = 0.0;
+        for (Index c = 0; c < N; ++c) {
+          a[i][j] = a[i][j] + slope(y, i, c) * slope(x, j, c) * weights[c];
+        }
+      }
+    }
+    return a;
   }
+  /// -∂V/∂q_c
+  double force(Index c) const { return c % kDim == kDim - 1 ? -gravity_ * masses_[c] : 0.0; }
   /// ½ vᵀMv - V
   template <class T>
   T lagrangian(const Point<T>& x, const Point<T>& u) const {
-    T sum(0.0);
-    for (std::size_t c = 0; c < N; ++c) {
-      sum = sum + T(0.5 * mass(c)) * u[c] * u[c] + T(force(c)) * x[c];
-    }
+    T sum = 0.0;
+    for (Index c = 0; c < N; ++c) sum = sum + 0.5 * masses_[c] * u[c] * u[c] + force(c) * x[c];
     return sum;
   }
 
   static Matrix slopes(const Vector& x) {
     const Point<double> p = point_of(x);
-    Matrix g(kD, kN);
-    for (std::size_t i = 0; i < kPoints; ++i) {
-      for (std::size_t c = 0; c < N; ++c) {
-        g(static_cast<Index>(i), static_cast<Index>(c)) = slope(p, i, c);
-      }
-    }
-    return g;
+    return Matrix::NullaryExpr(kPoints, N,
+                               [&](Index i, Index c) { return slope(p, static_cast<int>(i), c); });
   }
   /// Orthonormal basis of the tangent space.
   static Matrix tangent_basis(const Vector& x) {
@@ -226,26 +218,22 @@ class VariationalOf : public Dynamics {
     const Matrix whole = transposed.householderQr().householderQ();
     return whole.rightCols(kFree);
   }
+  /// Of the mass matrix in that basis.
+  Eigen::PartialPivLU<Matrix> mass_solver(const Matrix& basis) const {
+    const Matrix mass = basis.transpose() * masses_.asDiagonal() * basis;
+    return mass.partialPivLu();
+  }
 
   /// P: q - G(q)ᵀ θ on the constraints, θ by Newton's method.
   template <class T>
   Point<T> projected(const Point<T>& x) const {
     Point<T> y = x;
     for (int step = 0; step < kProjectionSteps; ++step) {
-      std::array<PerRod<T>, kPoints> a;
       PerRod<T> g;
-      for (std::size_t i = 0; i < kPoints; ++i) {
-        g[i] = constraint(y, i);
-        for (std::size_t j = 0; j < kPoints; ++j) {
-          a[i][j] = T(0.0);
-          for (std::size_t c = 0; c < N; ++c) {
-            a[i][j] = a[i][j] + slope(y, i, c) * slope(x, j, c);
-          }
-        }
-      }
-      const PerRod<T> theta = solve_small(a, g);
-      for (std::size_t c = 0; c < N; ++c) {
-        for (std::size_t j = 0; j < kPoints; ++j) y[c] = y[c] - slope(x, j, c) * theta[j];
+      for (int i = 0; i < kPoints; ++i) g[i] = constraint(y, i);
+      const PerRod<T> theta = solve_small(gram(y, x, Vector::Ones(N)), g);
+      for (Index c = 0; c < N; ++c) {
+        for (int j = 0; j < kPoints; ++j) y[c] = y[c] - slope(x, j, c) * theta[j];
       }
     }
     return y;
@@ -256,26 +244,17 @@ class VariationalOf : public Dynamics {
   Point<T> acceleration(const Point<T>& x, const Point<T>& u) {
     ++costs_.forces;
     ++costs_.hessians;  // the dual numbers' derivatives
-    std::array<PerRod<T>, kPoints> a;
     PerRod<T> right;
-    for (std::size_t i = 0; i < kPoints; ++i) {
+    for (int i = 0; i < kPoints; ++i) {
       right[i] = curvature(u, u, i);
-      for (std::size_t c = 0; c < N; ++c) {
-        right[i] = right[i] + slope(x, i, c) * T(force(c) / mass(c));
-      }
-      for (std::size_t j = 0; j < kPoints; ++j) {
-        a[i][j] = T(0.0);
-        for (std::size_t c = 0; c < N; ++c) {
-          a[i][j] = a[i][j] + slope(x, i, c) * slope(x, j, c) * T(1.0 / mass(c));
-        }
-      }
+      for (Index c = 0; c < N; ++c) right[i] = right[i] + slope(x, i, c) * (force(c) / masses_[c]);
     }
-    const PerRod<T> lambda = solve_small(a, right);
+    const PerRod<T> lambda = solve_small(gram(x, x, masses_.cwiseInverse()), right);
     Point<T> result;
-    for (std::size_t c = 0; c < N; ++c) {
-      T sum(force(c));
-      for (std::size_t j = 0; j < kPoints; ++j) sum = sum - slope(x, j, c) * lambda[j];
-      result[c] = sum * T(1.0 / mass(c));
+    for (Index c = 0; c < N; ++c) {
+      T sum = force(c);
+      for (int j = 0; j < kPoints; ++j) sum = sum - slope(x, j, c) * lambda[j];
+      result[c] = sum * (1.0 / masses_[c]);
     }
     return result;
   }
@@ -285,16 +264,15 @@ class VariationalOf : public Dynamics {
   T run_layer(double t, Point<T>& x, Point<T>& u) {
     const Point<T> a1 = acceleration(x, u);
     const T l1 = lagrangian(x, u);
-    if (layer_ == Layer::euler) {
-      const Point<T> u1 = u;
+    if (stages_ == 1) {
+      x = along(x, t, u);
       u = along(u, t, a1);
-      x = along(x, t, u1);
       return l1 * t;
     }
     const Point<T> x2 = along(x, 0.5 * t, u), u2 = along(u, 0.5 * t, a1);
     const Point<T> a2 = acceleration(x2, u2);
     const T l2 = lagrangian(x2, u2);
-    if (layer_ == Layer::rk2) {
+    if (stages_ == 2) {
       x = along(x, t, u2);
       u = along(u, t, a2);
       return l2 * t;
@@ -312,12 +290,10 @@ class VariationalOf : public Dynamics {
   End end(double t, Point<Number> x, Point<Number> u) {
     const Number action = run_layer(t, x, u);
     x = projected(x);
-    End e{Vector(kN), Matrix(kN, kDirections), action.value,
-          Vector::Map(action.d.data(), kDirections)};
-    for (std::size_t c = 0; c < N; ++c) {
-      e.point[static_cast<Index>(c)] = x[c].value;
-      e.point_slope.row(static_cast<Index>(c)) =
-          Eigen::RowVectorXd::Map(x[c].d.data(), kDirections);
+    End e{Vector(N), Matrix(N, kDirections), action.d};
+    for (Index c = 0; c < N; ++c) {
+      e.point[c] = x[c].value;
+      e.point_slope.row(c) = x[c].d;
     }
     return e;
   }
@@ -326,25 +302,16 @@ class VariationalOf : public Dynamics {
   /// B), X = -Gᵀ(GGᵀ)⁻¹ (vᵀ D²g) B.
   Ends ends(const Vector& x, const Vector& u) {
     const Matrix b = tangent_basis(x), g = slopes(x);
-    Matrix curvatures(kD, kFree);
-    for (Index j = 0; j < kFree; ++j) {
-      for (std::size_t i = 0; i < kPoints; ++i) {
-        curvatures(static_cast<Index>(i), j) = curvature(point_of(u), point_of(b.col(j)), i);
-      }
-    }
+    const Matrix curvatures = Matrix::NullaryExpr(kPoints, kFree, [&](Index i, Index j) {
+      return curvature(point_of(u), point_of(b.col(j)), static_cast<int>(i));
+    });
     const Matrix shear = -g.transpose() * (g * g.transpose()).partialPivLu().solve(curvatures);
     Point<Number> x_dual, u_dual;
-    for (std::size_t c = 0; c < N; ++c) {
-      const auto row = static_cast<Index>(c);
-      x_dual[c] = Number(x[row]);
-      u_dual[c] = Number(u[row]);
-      for (Index j = 0; j < kFree; ++j) {
-        const auto first = static_cast<std::size_t>(j),
-                   second = static_cast<std::size_t>(kFree + j);
-        x_dual[c].d[first] = b(row, j);
-        u_dual[c].d[first] = shear(row, j);
-        u_dual[c].d[second] = b(row, j);
-      }
+    for (Index c = 0; c < N; ++c) {
+      x_dual[c].value = x[c];
+      x_dual[c].d.head(kFree) = b.row(c);
+      u_dual[c].value = u[c];
+      u_dual[c].d << shear.row(c).transpose(), b.row(c).transpose();
     }
     const End plus = end(h_ * (1.0 - bias_), x_dual, u_dual);
     const End minus = end(-h_ * bias_, x_dual, u_dual);
@@ -356,19 +323,19 @@ class VariationalOf : public Dynamics {
   }
 
   Vector masses_;  ///< of each coordinate
-  Pendula pendula_;
-  Layer layer_;
-  double h_, bias_;
+  std::vector<double> lengths_;
+  double gravity_, h_, bias_;
+  int stages_;
 };
 
 }  // namespace
 
-std::unique_ptr<Dynamics> make_variational_of(const Pendula& pendula, Layer layer, double h,
-                                              double bias) {
+std::unique_ptr<Dynamics> make_variational_of(const SystemKeys& pendula,
+                                              const IntegratorKeys& integrator) {
   if (pendula.position.size() == 3) {
-    return std::make_unique<VariationalOf<3, 1>>(pendula, layer, h, bias);
+    return std::make_unique<VariationalOf<3, 1>>(pendula, integrator);
   }
-  return std::make_unique<VariationalOf<2, 2>>(pendula, layer, h, bias);
+  return std::make_unique<VariationalOf<2, 2>>(pendula, integrator);
 }
 
 }  // namespace tarn::papers

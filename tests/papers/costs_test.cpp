@@ -1,6 +1,4 @@
 // Numbers of evaluations of forces, Hessians and third derivatives by each method.
-#include "papers/costs.hpp"
-
 #include "geometry.hpp"
 #include "papers/dynamics.hpp"
 #include "papers/methods.hpp"
@@ -22,17 +20,48 @@ struct Law {
 };
 constexpr Law kNone{0, 0, 0};
 
+/// Forwards to a system and counts its evaluations.
+class CountedSystem final : public MechanicalSystem {
+ public:
+  CountedSystem(const MechanicalSystem& system, Costs& costs)
+      : MechanicalSystem(system.masses()), system_(system), costs_(costs) {}
+
+  double potential(const Vector& q) const override { return system_.potential(q); }
+  Vector gradient(const Vector& q) const override {
+    ++costs_.forces;
+    return system_.gradient(q);
+  }
+  Sparsity sparsity() const override { return system_.sparsity(); }
+  void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const override {
+    ++costs_.hessians;
+    system_.add_hessian(q, factor, a, kind);
+  }
+  Vector third_derivative(const Vector& q, const Vector& a) const override {
+    ++costs_.third_derivatives;
+    return system_.third_derivative(q, a);
+  }
+
+ private:
+  const MechanicalSystem& system_;
+  Costs& costs_;
+};
+
 /// The three bodies on springs with different masses: no derivative vanishes. The calls of the
 /// system are counted here, independently of the method's costs.
 class MechanicsCosts : public testing::Test {
  protected:
-  using Make = std::function<std::unique_ptr<Method>(double h)>;
+  std::unique_ptr<Method> make(IntegratorKeys keys, double h, bool rigid = false) {
+    keys.step = h;
+    keys.beta = kBeta;
+    return make_method(keys, {rigid ? soft_ : whole_, problem_.constraint.get(), kOmega, rigid});
+  }
 
-  void check(const std::string& name, const Make& make, Law forces, Law hessians = kNone,
-             Law thirds = kNone, Law solves = kNone) {
+  void check(const IntegratorKeys& keys, Law forces, Law hessians = kNone, Law thirds = kNone,
+             Law solves = kNone, bool is_constrained = false) {
+    const std::string& name = keys.scheme;
     SCOPED_TRACE(name);
     asked_ = {};
-    const auto method = make(kStep);
+    const auto method = make(keys, kStep, is_constrained || is_rigid(name));
     advanced(*method, problem_.position, problem_.velocity, kSteps);
     const Costs& c = method->costs();
     EXPECT_EQ(c.steps, kSteps);
@@ -45,17 +74,6 @@ class MechanicsCosts : public testing::Test {
     EXPECT_EQ(asked_.third_derivatives, c.third_derivatives);
     iterations_ = c.iterations;
   }
-  template <class M, class... Arguments>
-  Make on_whole(Arguments... arguments) {
-    return [=, this](double h) { return std::make_unique<M>(whole_, h, arguments...); };
-  }
-  template <class M, class... Arguments>
-  Make constrained(Arguments... arguments) {
-    return [=, this](double h) {
-      return std::make_unique<M>(soft_, *problem_.constraint, h, arguments...);
-    };
-  }
-
   Experiment problem_ = make_three_body_plane(kOmega);
   Costs asked_;
   CountedSystem whole_{problem_.whole(), asked_};
@@ -64,22 +82,21 @@ class MechanicsCosts : public testing::Test {
 };
 
 TEST_F(MechanicsCosts, OfExplicitMethods) {
-  check("verlet", on_whole<Verlet>(), {1, 1, 0});
-  check("variational-euler", on_whole<VariationalEuler>(), {0, 1, 0});
-  check("rk4", on_whole<Rk4>(), {0, 4, 0});
+  check({.scheme = "verlet"}, {1, 1, 0});
+  check({.scheme = "variational-euler"}, {0, 1, 0});
+  check({.scheme = "rk4"}, {0, 4, 0});
   EXPECT_EQ(iterations_, 0);
 }
 
 TEST_F(MechanicsCosts, OfLinearlyImplicitMethods) {
   const Law once{1, 1, 0};
-  check("zs", on_whole<Zs>(kBeta), once, once, once, once);
-  check("zss", on_whole<Zss>(kBeta), once, once, kNone, once);
-  check("zss-stiff", on_whole<ZssStiff>(kBeta), once, once, kNone, once);
+  check({.scheme = "zs"}, once, once, once, once);
+  check({.scheme = "zss"}, once, once, kNone, once);
+  check({.scheme = "zss-stiff"}, once, once, kNone, once);
   // The Hessian at the start of a step, where the force is known.
   const Law a_step{0, 1, 0};
-  using Kind = NewmarkOneStep::Acceleration;
-  for (const Kind kind : {Kind::linearised, Kind::force}) {
-    check("newmark-one-step", on_whole<NewmarkOneStep>(kBeta, kind), once, a_step, kNone, a_step);
+  for (const Acceleration kind : {Acceleration::linearised, Acceleration::force}) {
+    check({.scheme = "newmark-one-step", .acceleration = kind}, once, a_step, kNone, a_step);
   }
 }
 
@@ -87,45 +104,42 @@ TEST_F(MechanicsCosts, OfLinearlyImplicitMethods) {
 /// iterations; the second one confirms convergence.
 TEST_F(MechanicsCosts, OfImplicitMethods) {
   const Law each{0, 0, 1};
-  check("newmark", on_whole<Newmark>(kBeta), {1, 0, 1}, each, kNone, each);
+  check({.scheme = "newmark"}, {1, 0, 1}, each, kNone, each);
   EXPECT_GE(iterations_, 2 * kSteps);
-  check("pushforward-newmark", on_whole<PushforwardNewmark>(kBeta), each, each, kNone, each);
+  check({.scheme = "pushforward-newmark"}, each, each, kNone, each);
   EXPECT_GE(iterations_, 2 * (kSteps + 1));
-  check("midpoint", on_whole<Midpoint>(), each, each, kNone, each);
+  check({.scheme = "midpoint"}, each, each, kNone, each);
   EXPECT_GE(iterations_, 2 * kSteps);
 }
 
 /// One force per step, as in Verlet: the multipliers take iterations, but no forces.
 TEST_F(MechanicsCosts, OfConstraints) {
-  check("shake", constrained<Shake>(), {1, 1, 0}, kNone, kNone, {0, 0, 1});
+  check({.scheme = "shake"}, {1, 1, 0}, kNone, kNone, {0, 0, 1});
   EXPECT_GE(iterations_, 2 * (kSteps + 1));
-  check("rattle", constrained<Rattle>(), {1, 1, 0}, kNone, kNone, {0, 1, 1});
+  check({.scheme = "rattle"}, {1, 1, 0}, kNone, kNone, {0, 1, 1});
   EXPECT_GE(iterations_, 2 * (kSteps + 1));
   // One force per iteration, and one for the reported multipliers.
-  using Equations = ConstrainedMidpoint::Equations;
-  check("midpoint", constrained<ConstrainedMidpoint>(Equations::newton), {1, 1, 1}, kNone, kNone,
-        {1, 1, 1});
-  check("midpoint-hamilton", constrained<ConstrainedMidpoint>(Equations::hamilton), {1, 1, 1},
-        {0, 0, 1}, kNone, {1, 1, 2});
+  check({.scheme = "midpoint"}, {1, 1, 1}, kNone, kNone, {1, 1, 1}, true);
+  check({.scheme = "midpoint-hamilton"}, {1, 1, 1}, {0, 0, 1}, kNone, {1, 1, 2}, true);
 }
 
 /// Three steps or five. A state that depends on the time step is recomputed twice.
 TEST_F(MechanicsCosts, OfCompositions) {
   for (const auto& [kind, n] : {std::pair(Composition::yoshida4, 3), {Composition::suzuki4, 5}}) {
-    const auto of = [kind = kind](const Make& make) -> Make {
-      return [=](double h) { return std::make_unique<Composed>(kind, h, make); };
+    const auto of = [kind = kind](const char* scheme) {
+      return IntegratorKeys{.scheme = scheme, .compose = kind};
     };
-    check("verlet", of(on_whole<Verlet>()), {1, n, 0});
-    check("variational-euler", of(on_whole<VariationalEuler>()), {0, n, 0});
+    check(of("verlet"), {1, n, 0});
+    check(of("variational-euler"), {0, n, 0});
     const Law recomputed{1, n + 2, 0};
-    check("zs", of(on_whole<Zs>(kBeta)), recomputed, recomputed, recomputed, recomputed);
-    check("zss", of(on_whole<Zss>(kBeta)), recomputed, recomputed, kNone, recomputed);
+    check(of("zs"), recomputed, recomputed, recomputed, recomputed);
+    check(of("zss"), recomputed, recomputed, kNone, recomputed);
     const Law each{0, 0, 1};
-    check("newmark", of(on_whole<Newmark>(kBeta)), {1, 0, 1}, each, kNone, each);
-    check("pushforward-newmark", of(on_whole<PushforwardNewmark>(kBeta)), each, each, kNone, each);
-    check("midpoint", of(on_whole<Midpoint>()), each, each, kNone, each);
-    check("shake", of(constrained<Shake>()), {1, n, 0}, kNone, kNone, each);
-    check("rattle", of(constrained<Rattle>()), {1, n, 0}, kNone, kNone, {0, n, 1});
+    check(of("newmark"), {1, 0, 1}, each, kNone, each);
+    check(of("pushforward-newmark"), each, each, kNone, each);
+    check(of("midpoint"), each, each, kNone, each);
+    check(of("shake"), {1, n, 0}, kNone, kNone, each);
+    check(of("rattle"), {1, n, 0}, kNone, kNone, {0, n, 1});
   }
 }
 
@@ -134,26 +148,29 @@ TEST_F(MechanicsCosts, OfCompositions) {
 TEST(MechanicsSlowManifoldCosts, OfProjections) {
   const double omega = 1000.0, tolerance = 1e-7;
   const Experiment p = make_double_spring(omega);
-  Costs costs;
-  const CountedSystem system(*p.penalised, costs);
-  const SlowManifold manifold{*p.constraint, omega, tolerance};
-  const auto iterates = project_onto(manifold, system, p.position, p.velocity);
+  Costs costs, asked;
+  const CountedSystem system(*p.penalised, asked);
+  const auto iterates = project_onto_slow({system, p.constraint.get(), omega}, tolerance,
+                                          p.position, p.velocity, costs);
   EXPECT_GT(iterates.size(), 2u);
-  EXPECT_EQ(costs.forces, 35 * (static_cast<std::int64_t>(iterates.size()) - 1));
-  ProjectedRk4 method(*p.penalised, kStep, manifold);
-  advanced(method, iterates.back().x, iterates.back().v, kSteps);
-  EXPECT_EQ(method.costs().forces, 4 * kSteps + 35 * method.costs().iterations);
-  EXPECT_GE(method.costs().iterations, 4 * kSteps);
+  EXPECT_EQ(costs.iterations, std::ssize(iterates) - 1);
+  EXPECT_EQ(costs.forces, 35 * costs.iterations);
+  EXPECT_EQ(asked.forces, costs.forces);
+  const auto method =
+      method_of(p, {.scheme = "rk4-projected", .step = kStep, .tolerance = tolerance});
+  advanced(*method, iterates.back().x, iterates.back().v, kSteps);
+  EXPECT_EQ(method->costs().forces, 4 * kSteps + 35 * method->costs().iterations);
+  EXPECT_GE(method->costs().iterations, 4 * kSteps);
 }
 
 /// The state that a composition takes over equals that of begin() up to rounding. Positions of
 /// length one are put on the constraints to some 4e-15, which is 4e-11 of a multiplier beside ½h² =
 /// 1e-4, and h times that of a velocity.
 TEST_F(MechanicsCosts, ReusedEvaluationsEqualFreshOnes) {
-  for (const Make& make :
-       {on_whole<Verlet>(), on_whole<Zs>(kBeta), on_whole<Newmark>(kBeta), on_whole<Midpoint>(),
-        constrained<Shake>(), constrained<Rattle>(), on_whole<NewmarkOneStep>(kBeta)}) {
-    const auto first = make(kStep), second = make(-0.7 * kStep);
+  for (const char* scheme :
+       {"verlet", "zs", "newmark", "midpoint", "shake", "rattle", "newmark-one-step"}) {
+    const auto first = make({.scheme = scheme}, kStep, is_rigid(scheme));
+    const auto second = make({.scheme = scheme}, -0.7 * kStep, is_rigid(scheme));
     State s = advanced(*first, problem_.position, problem_.velocity, 3);
     State recomputed = s;
     second->take_over(s);
@@ -179,45 +196,51 @@ std::int64_t check(auto&& dynamics, Law forces, Law derivatives = kNone) {
 }
 
 TEST(MechanicsManifoldCosts, OfMagnets) {
-  const Magnet magnet;
-  using L = LinearisedSo3;
+  const auto magnet = [](const IntegratorKeys& keys) { return make_magnet(paper_magnet(), keys); };
   for (const auto& [quadrature, mass, law] :
-       {std::tuple(L::Quadrature::first_order, L::AMass::paper, Law{0, 1, 0}),
-        {L::Quadrature::trapezoidal, L::AMass::consistent, Law{1, 1, 0}}}) {
-    L linearised(magnet, 20.0, 0.4, quadrature, mass);
-    check(linearised, law, law);
-    EXPECT_EQ(linearised.costs().third_derivatives, law.of(linearised.costs()));
-    EXPECT_EQ(linearised.costs().linear_solves, law.of(linearised.costs()));
+       {std::tuple(Quadrature::first_order, AMass::paper, Law{0, 1, 0}),
+        {Quadrature::trapezoidal, AMass::consistent, Law{1, 1, 0}}}) {
+    const auto linearised = magnet({.scheme = "so3-linearised",
+                                    .step = 0.1,
+                                    .omega = 20.0,
+                                    .beta = 0.4,
+                                    .quadrature = quadrature,
+                                    .a_mass = mass});
+    check(*linearised, law, law);
+    EXPECT_EQ(linearised->costs().third_derivatives, law.of(linearised->costs()));
+    EXPECT_EQ(linearised->costs().linear_solves, law.of(linearised->costs()));
   }
-  using S = RotatingMagnet::Scheme;
-  EXPECT_GE(check(RotatingMagnet(S::cayley_variational_euler, magnet), {0, 1, 0}), kSteps);
-  check(RotatingMagnet(S::runge_kutta, magnet), {0, 4, 0});
+  EXPECT_GE(check(*magnet({.scheme = "cayley-variational-euler", .step = 0.1}), {0, 1, 0}), kSteps);
+  check(*magnet({.scheme = "rk4", .step = 0.1}), {0, 4, 0});
 }
 
 TEST(MechanicsManifoldCosts, OfRigidBodies) {
-  Eigen::Matrix3d momentum;
-  momentum << 0.0, 0.9, 0.3, -0.9, 0.0, -1.0, -0.3, 1.0, 0.0;
-  const Eigen::Vector3d alpha(0.44, 0.5, 1.0);
-  using Body = FreeBody::Scheme;
-  const auto body = [&](Body scheme) {
-    return FreeBody(scheme, alpha, Matrix::Identity(3, 3), momentum, kStep);
+  const SystemKeys body{.rotation = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0},
+                        .alpha = {0.44, 0.5, 1.0},
+                        .chi = {0.0, 0.0, 1.0},
+                        .c = 0.94,
+                        .momentum = {0.0, 0.9, 0.3, -0.9, 0.0, -1.0, -0.3, 1.0, 0.0},
+                        .direction = {0.0, 1.0, 0.0}};
+  const auto free = [&](const char* scheme) {
+    return make_free_body(body, {.scheme = scheme, .step = kStep});
   };
-  EXPECT_GE(check(body(Body::moser_veselov), kNone), 2 * kSteps);
-  check(body(Body::runge_kutta), kNone);
-  using Scheme = HeavyTop::Scheme;
-  for (const auto& [scheme, forces] : {std::pair(Scheme::rattle, Law{1, 1, 0}),
-                                       {Scheme::constrained_euler, Law{0, 1, 0}},
-                                       {Scheme::runge_kutta, Law{0, 4, 0}}}) {
-    check(HeavyTop(scheme, alpha, {0.0, 0.0, 1.0}, 0.94, momentum, {0.0, 1.0, 0.0}, kStep), forces);
+  EXPECT_GE(check(*free("moser-veselov"), kNone), 2 * kSteps);
+  check(*free("rk4"), kNone);
+  for (const auto& [scheme, forces] : {std::pair("rattle", Law{1, 1, 0}),
+                                       {"constrained-euler", Law{0, 1, 0}},
+                                       {"rk4", Law{0, 4, 0}}}) {
+    check(*make_heavy_top(body, {.scheme = scheme, .step = kStep}), forces);
   }
 }
 
 /// The stages of the layer, from both ends.
 TEST(MechanicsManifoldCosts, OfVariationalLayers) {
   for (const auto& [layer, stages] :
-       {std::pair<Layer, std::int64_t>{Layer::euler, 1}, {Layer::rk2, 2}, {Layer::rk4, 4}}) {
+       {std::pair<const char*, std::int64_t>{"euler", 1}, {"rk2", 2}, {"rk4", 4}}) {
     for (const double bias : {0.0, 0.5}) {
-      const auto method = make_variational_of(spherical_pendulum(), layer, kStep, bias);
+      const auto method = make_variational_of(
+          spherical_pendulum(),
+          {.scheme = std::string("variational-of:") + layer, .step = kStep, .bias = bias});
       const Law law{0, 0, 2 * stages};
       EXPECT_GE(check(*method, law, law), 2 * kSteps);
     }

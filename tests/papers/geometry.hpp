@@ -11,13 +11,8 @@
 namespace tarn::papers {
 
 /// A method on the penalised system or, if it has constraints, on the soft one.
-template <class M>
-std::unique_ptr<Method> make_method(const Experiment& p, double h, double beta) {
-  if constexpr (std::is_base_of_v<ConstrainedMethod, M>) {
-    return std::make_unique<M>(*p.soft, *p.constraint, h);
-  } else {
-    return std::make_unique<M>(p.whole(), h, beta);
-  }
+inline std::unique_ptr<Method> method_of(const Experiment& p, const IntegratorKeys& keys) {
+  return make_method(keys, p.equations(is_rigid(keys.scheme)));
 }
 
 /// The state after a number of steps from (x, v).
@@ -26,6 +21,13 @@ inline State advanced(Method& method, const Vector& x, const Vector& v, std::int
   method.begin(s);
   for (std::int64_t k = 0; k < steps; ++k) method.step(s);
   return s;
+}
+
+/// Numbers as a deck lists them, those of matrices row by row.
+template <class Numbers>
+std::vector<double> list_of(const Eigen::DenseBase<Numbers>& numbers) {
+  const Matrix columns = numbers.derived().transpose();
+  return {columns.data(), columns.data() + columns.size()};
 }
 
 /// Two vectors as one.

@@ -19,10 +19,6 @@ PaperDeck input(const std::string& name, const std::vector<std::string>& set = {
   return load_deck(kInputs + name + ".toml", set);
 }
 
-std::string contents_of(const PaperDeck& deck) {
-  return trajectory_column_text(deck.system.kind, deck.own.integrator.scheme);
-}
-
 /// All rows of a table as numbers.
 using Rows = std::vector<std::vector<double>>;
 Rows rows_of(const std::string& path) {
@@ -126,7 +122,7 @@ TEST_F(PaperRun, SchemesOfEachKindStart) {
       run(deck, "out", true);
       EXPECT_EQ(table("conservation").size(), 4u) << kind.name << scheme;
       const std::string text = test::read_text(csv("trajectory"));
-      const std::string contents = contents_of(deck);
+      const std::string contents = trajectory_column_text(deck);
       EXPECT_TRUE(test::contains(contents, "q: ")) << kind.name << ' ' << scheme;
       EXPECT_TRUE(test::contains(text.substr(0, text.find('\n')), contents)) << text;
     }
@@ -156,7 +152,7 @@ TEST_F(PaperRun, ColumnsMatchTheHeader) {
             {0, 1, 2, -1, 0, 3, -2, -3, 0, 0, 0, 1}}}) {
     const PaperDeck deck =
         deck_of(c.system, fmt::format("scheme = \"{}\"\nstep = 0.01\n", c.scheme));
-    EXPECT_EQ(contents_of(deck), c.contents);
+    EXPECT_EQ(trajectory_column_text(deck), c.contents);
     EXPECT_EQ(start_of(deck), c.start) << c.scheme;
   }
 }
@@ -188,8 +184,8 @@ TEST_F(PaperRun, TrajectoryIsThatOfTheMethod) {
                                       "v3", "lambda0", "lambda1"}));
   const Rows rows = table("trajectory");
   const Experiment p = make_pendula(double_pendulum(), 20.0);
-  Zs method(p.whole(), 0.1, 0.4);
-  State s = advanced(method, p.position, p.velocity, 0);
+  const auto method = method_of(p, {.scheme = "zs", .step = 0.1, .beta = 0.4});
+  State s = advanced(*method, p.position, p.velocity, 0);
   std::vector<Vector> penalty;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     EXPECT_EQ(rows[k][0], static_cast<double>(k));
@@ -199,7 +195,7 @@ TEST_F(PaperRun, TrajectoryIsThatOfTheMethod) {
       EXPECT_EQ(rows[k][6 + i], s.v[static_cast<Index>(i)]);
     }
     penalty.push_back(400.0 * p.constraint->values(s.x));
-    method.step(s);
+    method->step(s);
   }
   // The window of 0.2 is two steps wide; the first has one side only. The sums round differently.
   for (std::size_t k = 0; k + 1 < rows.size(); ++k) {

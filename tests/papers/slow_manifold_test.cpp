@@ -10,7 +10,8 @@ namespace {
 std::vector<SlowIterate> project(double omega, const Vector& x, const Vector& v,
                                  double tolerance = 1e-9) {
   const Experiment p = make_double_spring(omega);
-  return project_onto({*p.constraint, omega, tolerance}, *p.penalised, x, v);
+  Costs costs;
+  return project_onto_slow(p.equations(false), tolerance, x, v, costs);
 }
 
 const Eigen::Vector4d kX(1.0, 0.0, 2.0, 0.0), kV(0.0, -0.5, 0.0, 0.5);  // AST (31), (32)
@@ -76,8 +77,7 @@ TEST(MechanicsSlowManifold, ReportsMissingConvergence) {
 
 State rattle(double h) {
   const Experiment p = make_double_spring(1.0);
-  Rattle method(*p.soft, *p.constraint, h);
-  return advanced(method, kX, kV, std::lround(10.0 / h));
+  return advanced(*method_of(p, {.scheme = "rattle", .step = h}), kX, kV, std::lround(10.0 / h));
 }
 
 // AST Fig. 2: the constrained solution against itself, to one unit in the third digit, and against
@@ -91,8 +91,8 @@ TEST(MechanicsSlowManifold, RattleAndItsSaturation) {
   for (const auto& [omega, error] : {std::pair(100.0, 8.2e-3), {1000.0, 4.4e-5}}) {
     const Experiment p = make_double_spring(omega);
     const SlowIterate start = project(omega, kX, kV, omega < 500.0 ? 1e-7 : 1e-9).back();
-    Rk4 method(p.whole(), 0.02 / omega);
-    const State slow = advanced(method, start.x, start.v, std::lround(500.0 * omega));
+    const auto method = method_of(p, {.scheme = "rk4", .step = 0.02 / omega});
+    const State slow = advanced(*method, start.x, start.v, std::lround(500.0 * omega));
     EXPECT_NEAR((slow.x - exact.x).norm(), error, unit_of(error, 2)) << omega;
   }
 }
@@ -108,10 +108,14 @@ TEST(MechanicsSlowManifold, StiffEquations) {
     const Experiment p = make_double_spring(omega);
     const double tolerance = omega < 500.0 ? 1e-7 : 1e-9;
     const SlowIterate start = project(omega, kX, kV, tolerance).back();
-    Rk4 fine(p.whole(), 0.1 / omega);
-    const State exact = advanced(fine, start.x, start.v, std::lround(100.0 * omega));
-    AdaptiveSteps method(p.whole(), 1.0, {*p.constraint, omega, tolerance}, projections, relative);
-    const State s = advanced(method, kX, kV, 10);
+    const auto fine = method_of(p, {.scheme = "rk4", .step = 0.1 / omega});
+    const State exact = advanced(*fine, start.x, start.v, std::lround(100.0 * omega));
+    const auto method = method_of(p, {.scheme = "dormand-prince",
+                                      .step = 1.0,
+                                      .tolerance = tolerance,
+                                      .relative_tolerance = relative,
+                                      .projections = projections});
+    const State s = advanced(*method, kX, kV, 10);
     return std::array<double, 2>{(s.x - exact.x).norm(), (s.v - exact.v).norm()};
   };
   const auto expect_near = [](double found, double printed, double factor) {
@@ -138,13 +142,13 @@ TEST(MechanicsSlowManifold, ProjectedRungeKutta) {
   const double omega = 1e4;
   const Experiment p = make_double_spring(omega);
   const auto at_ten = [&](int steps) {
-    ProjectedRk4 method(*p.penalised, 10.0 / steps, {*p.constraint, omega, 1e-9});
-    return advanced(method, kX, kV, steps).x;
+    return advanced(*method_of(p, {.scheme = "rk4-projected", .step = 10.0 / steps}), kX, kV, steps)
+        .x;
   };
   // The stiff system from its slow point; a step of 0.1/omega is 1e-17 off in the slow motion.
   const SlowIterate start = project(omega, kX, kV).back();
-  Rk4 fine(p.whole(), 0.1 / omega);
-  const Vector exact = advanced(fine, start.x, start.v, std::lround(100.0 * omega)).x;
+  const auto fine = method_of(p, {.scheme = "rk4", .step = 0.1 / omega});
+  const Vector exact = advanced(*fine, start.x, start.v, std::lround(100.0 * omega)).x;
   double before = 0.0, order = 0.0;  // 0: none before the first
   for (const auto& [steps, error] :
        {std::pair(20, 3.5e-2), {40, 4.7e-3}, {80, 4.1e-4}, {160, 3.0e-5}, {320, 2.7e-6}}) {
@@ -164,10 +168,13 @@ TEST(MechanicsSlowManifold, ProjectedRungeKutta) {
 // by 0.07 and 0.03 to 1e-11; the first by 0.006 and 0.002.
 TEST(MechanicsDormandPrince, IsOfOrderFive) {
   const Experiment p = make_three_body_plane(2.0);
+  const auto adaptive = [&](double h, double tolerance) {
+    return method_of(p, {.scheme = "dormand-prince", .step = h, .relative_tolerance = tolerance});
+  };
   const auto at_end = [&](double tolerance, std::int64_t& evaluations) {
-    DormandPrince method(p.whole(), 20.0, tolerance, tolerance);
-    const State s = advanced(method, p.position, p.velocity, 1);
-    evaluations = method.costs().forces;
+    const auto method = adaptive(20.0, tolerance);
+    const State s = advanced(*method, p.position, p.velocity, 1);
+    evaluations = method->costs().forces;
     return s.x;
   };
   std::int64_t coarse_cost = 0, fine_cost = 0;
@@ -182,19 +189,22 @@ TEST(MechanicsDormandPrince, IsOfOrderFive) {
   // not small yet: 5.93, 5.62 and 5.83 for the first three halvings, and between 5 and 7 by a wide
   // margin.
   const auto one_step = [&](double h) {
-    DormandPrince free(p.whole(), h, 1e3, 1e3), exactly(p.whole(), h, 1e-14, 1e-14);
-    const State a = advanced(free, p.position, p.velocity, 1);
-    EXPECT_EQ(free.costs().forces, 7);
-    const State b = advanced(exactly, p.position, p.velocity, 1);
+    const auto free = adaptive(h, 1e6), exactly = adaptive(h, 1e-13);
+    const State a = advanced(*free, p.position, p.velocity, 1);
+    EXPECT_EQ(free->costs().forces, 7);
+    const State b = advanced(*exactly, p.position, p.velocity, 1);
     return (a.x - b.x).norm() + (a.v - b.v).norm();
   };
   EXPECT_NEAR(std::log2(one_step(0.2) / one_step(0.1)), 6.0, 0.3);
 }
 
 /// A free point, beyond x = 1 of no potential at all, or of one beyond all numbers.
-class Edge final : public Weight {
+class Edge final : public MechanicalSystem {
  public:
-  explicit Edge(double beyond) : Weight(Vector::Ones(1), 1, 0.0), beyond_(beyond) {}
+  explicit Edge(double beyond) : MechanicalSystem(Vector::Ones(1)), beyond_(beyond) {}
+  double potential(const Vector&) const override { return 0.0; }
+  void add_hessian(const Vector&, double, BandMatrix&, Hessian) const override {}
+  Vector third_derivative(const Vector&, const Vector& a) const override { return 0.0 * a; }
   Vector gradient(const Vector& q) const override {
     return Vector::Constant(1, q[0] < 1.0 ? 0.0 : beyond_);
   }
@@ -207,13 +217,14 @@ TEST(MechanicsDormandPrince, DoesNotStepBeyondNumbers) {
   for (const double beyond : {std::nan(""), HUGE_VAL}) {
     const Edge edge(beyond);
     for (const double time : {0.9, 2.0}) {
-      DormandPrince method(edge, time, 1e-8, 1e-8);
+      const auto method = make_method(
+          {.scheme = "dormand-prince", .step = time, .relative_tolerance = 1e-8}, {edge});
       State s{Vector::Zero(1), Vector::Ones(1), {}, {}};
       if (time < 1.0) {
-        method.step(s);
+        method->step(s);
         EXPECT_NEAR(s.x[0], time, 1e-8);
       } else {
-        EXPECT_THROW(method.step(s), NumericalError);
+        EXPECT_THROW(method->step(s), NumericalError);
         EXPECT_EQ(s.x[0], 0.0);  // as it was
       }
     }
