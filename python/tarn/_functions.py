@@ -355,8 +355,8 @@ def _isotopes(function: str, isotopes: Any, masses: Any) -> list[str]:
     if masses is not None:
         raise InputError(f"{function}: isotopes and masses exclude each other")
     if isinstance(isotopes, Mapping):
-        return [f"{name}={number}" for name, number in isotopes.items()]
-    return [str(name) for name in _arguments.many(isotopes)]
+        isotopes = [f"{name}={number}" for name, number in isotopes.items()]
+    return _arguments.texts(function, "isotopes", isotopes)
 
 
 def normal_modes(

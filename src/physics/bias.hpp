@@ -62,7 +62,6 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
   const auto slope_at = [&](const T& xi) {
     return T(-b.stiffness) * bias_excess(b.kind, xi, centre);
   };
-  constexpr int kKept = 28;  // terms of xi; the others are computed again
   const double others = n > 1 ? n - 1.0 : 1.0;
   const auto mean_of = [&](int left_out, double number) {
     Vec3<T> sum{T(0.0), T(0.0), T(0.0)};
@@ -102,6 +101,7 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
         weight = exponential(T(kSharpness_per_A * scale) * (r - middle));
         return (weight / r) * d;
       };
+      constexpr int kKept = 12;  // the others are computed again
       Vec3<T> kept[kKept], net{T(0.0), T(0.0), T(0.0)};
       for (int k = 0; k < n; ++k) {
         const Vec3<T> one = weighted(k);
@@ -119,6 +119,7 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
     case BiasCoordinate::contacts: {
       // c = 1/(1 + u^6) of a pair, and u^4 c^2; the gradient is -6 u^4 c^2/r0^2 d.
       const T inverse_r02(1.0 / (b.r0 * b.r0));
+      constexpr int kKept = 28;
       T xi(0.0), kept[kKept];
       const auto steepness = [&](const Vec3<T>& d, T& c) {
         const T u2 = inverse_r02 * norm2(d), u4 = u2 * u2;
