@@ -118,7 +118,7 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
 __device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica, int molecule,
                            std::int64_t step) {
   if (!__syncthreads_or(bad)) return false;
-  __shared__ int first_bad;
+  TARN_SHARED(first_bad, int);
   if (threadIdx.x == 0 && threadIdx.y == 0) first_bad = kMostInBlock;
   __syncthreads();
   if (bad) atomicMin(&first_bad, molecule);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/cluster_program.hpp"
+#include "kernels/launch_kernel.hpp"
 #include "kernels/layout.hpp"
 #include "physics/noise.hpp"
 
@@ -71,7 +72,7 @@ struct StageClock {
 
  private:
   __device__ static long long& last() {
-    __shared__ long long time;
+    TARN_SHARED(time, long long);
     return time;
   }
 };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda_runtime.h>
 
@@ -11,10 +12,13 @@
 /// The only file with CUDA's launch syntax. All other device code compiles as plain C++, which the
 /// tests run on an emulated GPU (tests/emulated).
 
+/// Shared memory of a block: `TARN_SHARED(name, type)`, and bytes whose number the launch sets.
 #if defined(__CUDACC__)
+#define TARN_SHARED(name, ...) __shared__ std::type_identity_t<__VA_ARGS__> name
 #define TARN_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #else
-#define TARN_DYNAMIC_SHARED(name) unsigned char* const name = emulated::dynamic_shared.data()
+#define TARN_SHARED(name, ...) auto& name = emulated::shared<__VA_ARGS__>([] {})
+#define TARN_DYNAMIC_SHARED(name) unsigned char* const name = emulated::dynamic_shared()
 #endif
 
 namespace tarn::gpu {
@@ -24,8 +28,8 @@ inline void sync_row() {
   const dim3 threads = blockDim;
   emulated::wait_for_some(threadIdx.y * threads.x, threads.x);
 }
-inline void wait_for_previous_kernel() {}
-inline void launch_dependents() {}
+using emulated::launch_dependents;
+using emulated::wait_for_previous_kernel;
 inline long long load_relaxed(const long long& number) {
   return std::atomic_ref(const_cast<long long&>(number)).load(std::memory_order_relaxed);
 }
@@ -75,12 +79,8 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
 #if defined(__CUDACC__)
   kernel<<<grid, threads, shared_bytes, on.stream>>>(static_cast<Parameters>(arguments)...);
 #else
-  const auto* const address = reinterpret_cast<const void*>(kernel);
-  emulated::check_shared_bytes(address, shared_bytes);
-  emulated::launch(on.stream, address, [=] {
-    emulated::run_grid(grid, threads, shared_bytes,
-                       [&] { kernel(static_cast<Parameters>(arguments)...); });
-  });
+  emulated::launch(on.stream, reinterpret_cast<const void*>(kernel), grid, threads, shared_bytes,
+                   [=] { kernel(static_cast<Parameters>(arguments)...); });
 #endif
   cuda_check(cudaGetLastError(), on.file, on.line);
 }
@@ -119,6 +119,8 @@ void launch_early([[maybe_unused]] bool early, void (*kernel)(Parameters...), co
                on.line);
     return;
   }
+#elif !defined(__CUDACC__)
+  emulated::next_launch_is_early = early;
 #endif
   launch_kernel(kernel, grid, threads, shared_bytes, on, arguments...);
 }

@@ -71,7 +71,7 @@ constexpr int kPrefixThreads = 256;
 /// One block: the first numbers of the images' entries.
 __global__ void __launch_bounds__(kPrefixThreads)
     begins_kernel(std::int64_t images, ClusterLists lists) {
-  __shared__ int sums[kPrefixThreads];
+  TARN_SHARED(sums, int[kPrefixThreads]);
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t share = (images + kPrefixThreads - 1) / kPrefixThreads;
   const std::int64_t first = thread * share < images ? thread * share : images;

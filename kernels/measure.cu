@@ -119,7 +119,7 @@ __device__ double sum_by_warp(const double* numbers, int count, int lane) {
 /// A warp per replica; a lane per number.
 __global__ void __launch_bounds__(kMeasureThreads)
     energy_rows_kernel(DeviceState d, MeasureNumbers n, MeasureScratch scratch, DeviceRows rows) {
-  __shared__ double shared[kMeasureThreads / kWarpLanes][kWarpLanes];
+  TARN_SHARED(shared, double[kMeasureThreads / kWarpLanes][kWarpLanes]);
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
   const std::int64_t replica =
@@ -260,7 +260,7 @@ __device__ ClusterParts parts_of(const DeviceState& d, std::int64_t replica, con
 /// @param labels two arrays of [replica][molecule]
 __global__ void parts_kernel(DeviceState d, double bh2, double link2, int* labels,
                              std::int64_t labels_size, int* sizes, ClusterParts* out) {
-  __shared__ int flag[2];
+  TARN_SHARED(flag, int[2]);
   const std::int64_t replica = blockIdx.x;
   const int molecules = d.molecules, thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);

@@ -102,7 +102,7 @@ struct SummedTerms {
 template <class Terms>
 __global__ void __launch_bounds__(kMeasureThreads) sum_kernel(Terms terms, double* out) {
   constexpr int kNumbers = Terms::kNumbers;
-  __shared__ double shared[kNumbers * kMeasureThreads];
+  TARN_SHARED(shared, double[kNumbers * kMeasureThreads]);
   const int molecules = terms.d.molecules, lanes = measured_lanes(molecules);
   const int chunks = measured_chunks(molecules), thread = static_cast<int>(threadIdx.x);
   // Several replicas side by side, or one chunk of a replica.

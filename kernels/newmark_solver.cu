@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads) start_newmark_kernel(DeviceState d, 
 __global__ void __launch_bounds__(kMostCorrecting)
     correct_newmark_kernel(DeviceState d, ClusterSystem system, NewmarkWork work, bool counted,
                            bool given_up) {
-  __shared__ double shared[2][kMostCorrecting];
+  TARN_SHARED(shared, double[2][kMostCorrecting]);
   const std::int64_t replica = blockIdx.x;
   if (work.inactive[replica] != 0) return;
   const std::int64_t first = replica * d.molecules;

@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kCountThreads)
 template <bool kMSite>
 __global__ void __launch_bounds__(kTile)
     energy_kernel(DeviceState d, ClusterSystem system, double* energies) {
-  __shared__ double shared[kTile];
+  TARN_SHARED(shared, double[kTile]);
   const PairTile block = pair_tile(blockIdx.x, d.molecules, observed_slices(d.molecules));
   const std::int64_t replica = block.replica;
   const int i = block.tile * kTile + static_cast<int>(threadIdx.x);

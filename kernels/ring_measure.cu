@@ -66,7 +66,7 @@ struct BeadTerms : SummedTerms {
 /// Adds up the numbers of all threads of a block by halving; the first thread has the sums.
 template <int kNumbers>
 __device__ void add_over_block(double (&own)[kNumbers]) {
-  __shared__ double shared[kNumbers][kMeasureThreads];
+  TARN_SHARED(shared, double[kNumbers][kMeasureThreads]);
   const int thread = static_cast<int>(threadIdx.x);
   for (int k = 0; k < kNumbers; ++k) shared[k][thread] = own[k];
   for (int o = kMeasureThreads / 2; o > 0; o /= 2) {
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 /// A block per replica: the geometry of all beads.
 __global__ void __launch_bounds__(kWarpLanes)
     ring_geometry_kernel(DeviceState modes, const double* bead_geometry, DeviceRows rows) {
-  __shared__ double all[GeometryTerm::kNumbers];
+  TARN_SHARED(all, double[GeometryTerm::kNumbers]);
   static_assert(GeometryTerm::kNumbers <= kWarpLanes);
   const std::int64_t replica = blockIdx.x;
   const int number = static_cast<int>(threadIdx.x), p = modes.copies;

@@ -145,7 +145,7 @@ class DeviceRings : public WarpLanes {
   __device__ void stop(bool bad, std::int64_t step, M& s) {
     bad = bad && running_;
     if (!__syncthreads_or(bad)) return;
-    __shared__ int first_bad[kMostRingsInBlock];
+    TARN_SHARED(first_bad, int[kMostRingsInBlock]);
     const int thread = static_cast<int>(threadIdx.x);
     if (thread < kMostRingsInBlock) first_bad[thread] = kNoMolecule;
     // A block may have fewer threads than that.

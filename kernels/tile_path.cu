@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kThreads)
 /// Sum over a band; valid in its first thread. All threads of the block call.
 template <class S>
 __device__ Vec3<S> sum_over_band(Vec3<S> a) {
-  __shared__ S of_warp[kBandStrips][3];
+  TARN_SHARED(of_warp, S[kBandStrips][3]);
   a = sum_over_warp(a);
   const int t = static_cast<int>(threadIdx.x);
   if (t % kWarpLanes == 0) store_vector(a, of_warp[t / kWarpLanes], 1, 0);
@@ -142,8 +142,8 @@ template <class S, class R, bool kMSite, bool kFew>
 __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
     pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch,
                  bool of_step) {
-  __shared__ PackedSite<R, kMSite> shared_sites[kBand];
-  __shared__ S rows[9][kBand];
+  TARN_SHARED(shared_sites, PackedSite<R, kMSite>[kBand]);
+  TARN_SHARED(rows, S[9][kBand]);
   launch_dependents();
   wait_for_previous_kernel();
   const int t = static_cast<int>(threadIdx.x), strip = t / kStrip, lane = t % kStrip;
@@ -258,7 +258,7 @@ static_assert(kWallNumbers == 9);
 template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kWallThreads)
     wall_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
-  __shared__ S shared[3][kWallThreads];
+  TARN_SHARED(shared, S[3][kWallThreads]);
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
   const std::int64_t first = replica * d.molecules;

@@ -25,14 +25,14 @@
 /// An emulation on the CPU of the part of the CUDA language and runtime that kernels/ uses, for the
 /// device tests. The threads of a block are fibers that take turns; blocks run one after another,
 /// in an order that changes from grid to grid. It finds wrong indices and missing
-/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs
-/// only when the stream is synchronised. Several host threads may call it. Reciprocal roots are
-/// those of estimates.hpp.
+/// synchronisation: a barrier that not all threads reach is an error, shared memory is NaN in each
+/// new block, an early launch begins as soon as the previous kernel allows it, and work on a stream
+/// runs only when the stream is synchronised. Several host threads may call it. Reciprocal roots
+/// are those of estimates.hpp.
 
 #define __global__
 #define __device__
 #define __host__
-#define __shared__ static
 #define __launch_bounds__(...)
 
 struct dim3 {
@@ -57,65 +57,73 @@ inline Here here;
 /// Returns a copy, because the original changes with each turn.
 TARN_TEST_NOT_SANITIZED inline Here here_now() { return here; }
 
-inline std::vector<unsigned char> dynamic_shared;
-
-/// One value per lane, for shuffles within a warp.
-inline std::array<std::uint64_t, 1024> exchanged;
-
 template <class T>
 TARN_TEST_NOT_SANITIZED T exchange(T value, unsigned from_lane) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));
   const unsigned warp = here.number / 32 * 32;
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  exchanged[here.number] = bits;
+  exchanged().of_thread[here.number] = bits;
   wait_for_lanes();
-  bits = exchanged[warp + from_lane % 32];
+  bits = exchanged().of_thread[warp + from_lane % 32];
   wait_for_lanes();
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
 
-/// Runs a kernel: every block, every thread.
-inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
-                     const std::function<void()>& thread) {
+inline std::shared_ptr<Grid> make_grid(const dim3& grid, const dim3& block,
+                                       std::size_t shared_bytes, std::size_t most_shared_bytes,
+                                       std::function<void()> thread) {
   if (grid.y != 1 || grid.z != 1 || block.z != 1) throw std::logic_error("one-dimensional grids");
   const unsigned threads = block.x * block.y;
   if (grid.x == 0 || grid.x > 0x7fffffffu) throw std::logic_error("a grid of this size");
   if (threads == 0 || threads > 1024) throw std::logic_error("a block of this size");
-  static unsigned grids = 0;
-  const auto order = static_cast<Turns>(grids++ % 3);
-  for (unsigned k = 0; k < grid.x; ++k) {
-    const unsigned b = turn(order, k, grid.x);
-    dynamic_shared.assign(shared_bytes, 0xff);
-    run_fibers(
-        threads,
-        [&](unsigned number) -> const std::function<void()>& {
-          here = {{number % block.x, number / block.x, 0}, {b, 0, 0}, block, number};
-          return thread;
-        },
-        order);
-  }
+  const auto enter = [block](unsigned b, unsigned number) {
+    here = {{number % block.x, number / block.x, 0}, {b, 0, 0}, block, number};
+  };
+  return std::make_shared<Grid>(GridShape{grid.x, threads, shared_bytes, most_shared_bytes}, enter,
+                                std::move(thread));
+}
+/// Runs a kernel: every block, every thread.
+inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
+                     const std::function<void()>& thread) {
+  make_grid(grid, block, shared_bytes, 48 * 1024, thread)->run();
 }
 
+/// Work of a stream: a kernel or something else.
+struct Work {
+  std::function<void()> run;
+  std::function<std::shared_ptr<Grid>()> kernel;
+  bool early = false;           ///< may begin before the work before it has ended
+  std::shared_ptr<Grid> begun;  ///< the kernel, if it has begun
+};
 /// Pending work in order, of a stream or of a captured graph.
 struct Stream {
   bool capturing = false;
   std::thread::id captured_by{};
   int device = 0;
-  std::deque<std::function<void()>> work;
+  std::deque<Work> work;
 
   void run_next() {
-    const std::function<void()> next = std::move(work.front());
+    const Work next = std::move(work.front());
     work.pop_front();
-    next();
+    if (!next.kernel) return next.run();
+    (next.begun ? next.begun : next.kernel())->run([this] { begin_early(0); });
   }
   void finish() {
     while (!work.empty()) run_next();
   }
+
+ private:
+  /// Begins work k if it is an early launch.
+  void begin_early(std::size_t k) {
+    if (k >= work.size() || !work[k].early || work[k].begun) return;
+    work[k].begun = work[k].kernel();
+    work[k].begun->begin([this, k] { begin_early(k + 1); });
+  }
 };
 struct Graph {
-  std::deque<std::function<void()>> launches;
+  std::deque<Work> launches;
 };
 /// The stream of copies and fills. It is not ordered with other streams.
 inline Stream legacy_stream;
@@ -132,9 +140,12 @@ class Turn {
   }
   std::lock_guard<std::recursive_mutex> lock_;
 };
-inline void put(Stream* stream, std::function<void()> run) {
+inline void put(Stream* stream, Work work) {
   const Turn turn;
-  (stream == nullptr ? legacy_stream : *stream).work.push_back(std::move(run));
+  (stream == nullptr ? legacy_stream : *stream).work.push_back(std::move(work));
+}
+inline void put(Stream* stream, std::function<void()> run) {
+  put(stream, Work{std::move(run), {}, false, {}});
 }
 /// Fails, as CUDA does, while this thread captures a stream.
 inline void not_in_a_capture() {
@@ -162,7 +173,7 @@ inline void finish_all() {
 
 inline void __syncthreads() { tarn::emulated::wait_for_block(); }
 TARN_TEST_NOT_SANITIZED inline bool __syncthreads_or(bool mine) {
-  static bool any;
+  bool& any = tarn::emulated::exchanged().any;
   any = false;
   tarn::emulated::wait_for_block();
   if (mine) any = true;
@@ -288,16 +299,25 @@ inline cudaError_t last_error = cudaSuccess;
 inline std::set<const void*> loaded;
 /// Bytes of shared memory that kernels may have beside the usual 48 kB.
 inline std::map<const void*, std::size_t> shared_limits;
-inline void check_shared_bytes(const void* kernel, std::size_t bytes) {
+/// Bytes of static and dynamic shared memory that a kernel may have.
+inline std::size_t most_shared_bytes(const void* kernel, std::size_t dynamic_bytes) {
+  constexpr std::size_t kUsual = 48 * 1024;
   const Turn turn;
   const auto limit = shared_limits.find(kernel);
-  if (bytes > std::max<std::size_t>(48 * 1024, limit == shared_limits.end() ? 0 : limit->second)) {
+  const std::size_t most_dynamic = limit == shared_limits.end() ? kUsual : limit->second;
+  if (dynamic_bytes > std::max(kUsual, most_dynamic)) {
     throw std::logic_error("too much shared memory");
   }
+  return most_dynamic > kUsual ? static_cast<std::size_t>(machine.shared_bytes) : kUsual;
 }
+/// Set by gpu::launch_early().
+inline thread_local bool next_launch_is_early = false;
 /// Adds a kernel to a stream; the emulated machine may refuse it.
-inline void launch(Stream* stream, const void* kernel, std::function<void()> run) {
+inline void launch(Stream* stream, const void* kernel, const dim3& grid, const dim3& threads,
+                   std::size_t shared_bytes, const std::function<void()>& thread) {
   const Turn turn;
+  const bool early = std::exchange(next_launch_is_early, false);
+  const std::size_t most = most_shared_bytes(kernel, shared_bytes);
   if (stream != nullptr && stream->device != current_device) {
     throw std::logic_error("a kernel is launched on a stream of another device");
   }
@@ -310,7 +330,9 @@ inline void launch(Stream* stream, const void* kernel, std::function<void()> run
     machine.launch = cudaErrorLaunchFailure;
   }
   last_error = std::exchange(machine.launch, cudaSuccess);
-  if (last_error == cudaSuccess) put(stream, std::move(run));
+  if (last_error != cudaSuccess) return;
+  const auto make = [=] { return make_grid(grid, threads, shared_bytes, most, thread); };
+  put(stream, Work{{}, make, early, {}});
 }
 
 }  // namespace tarn::emulated
@@ -561,6 +583,6 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
 }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   const tarn::emulated::Turn turn;
-  for (const auto& run : graph->launches) tarn::emulated::put(stream, run);
+  for (const auto& work : graph->launches) tarn::emulated::put(stream, work);
   return cudaSuccess;
 }

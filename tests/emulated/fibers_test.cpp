@@ -1,7 +1,10 @@
 #include "fibers.hpp"
 
+#include <cmath>
+
 #include <cuda_runtime.h>
 
+#include "kernels/launch_kernel.hpp"
 #include "testing.hpp"
 
 /// @file
@@ -111,7 +114,7 @@ TEST(Fibers, ErrorsOfAThreadComeOut) {
 TEST(Fibers, RacesAreFound) {
   const auto exchange_by = [](void (*barrier)()) {
     run(64, [barrier] {
-      __shared__ int values[64];
+      TARN_SHARED(values, int[64]);
       values[threadIdx.x] = 1;
       barrier();
       if (values[threadIdx.x ^ 1u] != 1) throw std::logic_error("no value");
@@ -123,6 +126,50 @@ TEST(Fibers, RacesAreFound) {
   constexpr int kWithReports = 66;
   EXPECT_EXIT(exchange_by([] { __shfl_sync(0xffffffffu, 1, 0); }),
               ::testing::ExitedWithCode(kWithReports), "data race");
+}
+
+/// Conflicting accesses of two blocks require atomics. Shared memory of different blocks is not the
+/// same memory.
+TEST(Fibers, RacesBetweenBlocksAreFound) {
+  const auto run_blocks = [](void (*kernel)(int*), unsigned threads) {
+    int* data = nullptr;
+    cudaMalloc(&data, 4 * sizeof(int));
+    const auto grid = [&] { run_grid(dim3(4), threads, threads, [&] { kernel(data); }); };
+    grid();
+    grid();  // grids are ordered
+    cudaFree(data);
+    std::exit(0);
+  };
+  const auto own_place = [](int* data) {
+    TARN_SHARED(value, int);
+    TARN_DYNAMIC_SHARED(more);
+    more[threadIdx.x] = 1;
+    if (threadIdx.x == 0) value = 1;
+    __syncthreads();
+    if (threadIdx.x == 1) data[blockIdx.x] = value;
+  };
+  const auto atomic = [](int* data) { atomicAdd(data, 1); };
+  const auto before_barrier = [](int* data) {
+    if (threadIdx.x == 0) *data = 1;
+    __syncthreads();
+  };
+  const auto after_barrier = [](int* data) {
+    __syncthreads();
+    if (threadIdx.x == 5) data[blockIdx.x] = data[(blockIdx.x + 1) % 4];
+  };
+  const auto without_barrier = [](int* data) {
+    if (threadIdx.x == 5) *data = 1;
+  };
+  constexpr int kWithReports = 66;
+  for (const unsigned threads : {64u, 128u}) {
+    EXPECT_EXIT(run_blocks(own_place, threads), ::testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(run_blocks(atomic, threads), ::testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(run_blocks(without_barrier, threads), ::testing::ExitedWithCode(kWithReports),
+                "data race");
+  }
+  for (const auto kernel : {+before_barrier, +after_barrier}) {
+    EXPECT_EXIT(run_blocks(kernel, 64), ::testing::ExitedWithCode(kWithReports), "data race");
+  }
 }
 #elif defined(__SANITIZE_ADDRESS__)
 TEST(Fibers, PlacesOutsideAreFound) {
@@ -137,6 +184,110 @@ TEST(Fibers, PlacesOutsideAreFound) {
   EXPECT_DEATH(write_to(1), "heap-buffer-overflow");
 }
 #endif
+
+/// A variable in shared memory does not have the value that an earlier block left.
+TEST(Fibers, SharedMemoryIsNewInEachBlock) {
+  int is_new = 0;
+  run_grid(dim3(3), dim3(2), sizeof(float), [&] {
+    TARN_SHARED(value, double);
+    TARN_SHARED(number, int[2]);
+    TARN_DYNAMIC_SHARED(memory);
+    float& more = *reinterpret_cast<float*>(memory);
+    if (std::isnan(value) && std::isnan(more) && number[1] == -1) atomicAdd(&is_new, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) value = more = 1.0f;
+    number[threadIdx.x] = 1;
+  });
+  EXPECT_EQ(is_new, 6);
+}
+
+template <int kBytes>
+void use_shared_bytes() {
+  TARN_SHARED(values, char[kBytes]);
+  TARN_DYNAMIC_SHARED(more);
+  values[threadIdx.x] = 0;
+  more[threadIdx.x] = 0;
+}
+
+/// Static and dynamic memory together, with the limit of the device only if it was allowed.
+TEST(Fibers, SharedMemoryIsLimited) {
+  constexpr int KiB = 1024;
+  cudaStream_t stream = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  const auto launch = [&](auto kernel, int dynamic) {
+    gpu::launch_kernel(kernel, 2, 32, static_cast<std::size_t>(dynamic), stream);
+    cudaStreamSynchronize(stream);
+  };
+  EXPECT_NO_THROW(launch(use_shared_bytes<40 * KiB>, 8 * KiB));
+  EXPECT_THROW(launch(use_shared_bytes<40 * KiB>, 8 * KiB + 1), std::logic_error);
+  EXPECT_THROW(launch(use_shared_bytes<49 * KiB>, 0), std::logic_error);
+  EXPECT_THROW(launch(use_shared_bytes<32>, 49 * KiB), std::logic_error);
+  gpu::allow_shared_bytes(use_shared_bytes<40 * KiB>, 200 * KiB);
+  EXPECT_NO_THROW(launch(use_shared_bytes<40 * KiB>, 187 * KiB));
+  EXPECT_THROW(launch(use_shared_bytes<40 * KiB>, 188 * KiB), std::logic_error);
+  cudaStreamDestroy(stream);
+}
+
+enum class Access { after_wait, read_before, write_before, no_wait };
+/// Stores a number plus one.
+void early_kernel(Access access, const double* from, double* to) {
+  gpu::launch_dependents();
+  const std::int64_t i = gpu::thread_number();
+  double value = 0.0;
+  if (access == Access::read_before) value = from[i];
+  if (access == Access::write_before) to[i] = 3.0;
+  __syncthreads();
+  if (access != Access::no_wait) gpu::wait_for_previous_kernel();
+  if (access != Access::read_before) value = from[i];
+  if (access != Access::write_before) to[i] = value + 1.0;
+}
+
+/// An early launch begins before the previous kernels have ended, in streams and in graphs.
+TEST(Fibers, EarlyLaunchesMustWait) {
+  constexpr unsigned kBlocks = 3, kThreads = 40, kNumbers = kBlocks * kThreads;
+  const auto numbers_after = [&](Access access, bool early, bool in_graph) {
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    double* data = nullptr;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaMalloc(&data, 2 * kNumbers * sizeof(double));
+    cudaMemsetAsync(data, 0, 2 * kNumbers * sizeof(double), stream);
+    cudaFuncAttributes attributes;
+    cudaFuncGetAttributes(&attributes, early_kernel);
+    double *a = data, *b = data + kNumbers;
+    if (in_graph) cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    gpu::launch_kernel(early_kernel, kBlocks, kThreads, 0, stream, Access::after_wait, b, a);
+    gpu::launch_early(early, early_kernel, kBlocks, kThreads, 0, stream, Access::after_wait, a, b);
+    gpu::launch_early(early, early_kernel, kBlocks, kThreads, 0, stream, access, b, a);
+    gpu::launch_kernel(early_kernel, kBlocks, kThreads, 0, stream, Access::after_wait, a, b);
+    if (in_graph) {
+      cudaStreamEndCapture(stream, &graph);
+      cudaGraphLaunch(graph, stream);
+      cudaGraphDestroy(graph);
+    }
+    cudaStreamSynchronize(stream);
+    const std::vector<double> result(b, b + kNumbers);
+    cudaFree(data);
+    cudaStreamDestroy(stream);
+    return result;
+  };
+  const std::vector<double> right(kNumbers, 4.0);
+  for (const bool in_graph : {false, true}) {
+    // Which block is the first one depends on the grid.
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_EQ(numbers_after(Access::after_wait, true, in_graph), right);
+      for (const Access access : {Access::read_before, Access::write_before, Access::no_wait}) {
+        EXPECT_EQ(numbers_after(access, false, in_graph), right) << static_cast<int>(access);
+#if defined(__SANITIZE_THREAD__)
+        EXPECT_EXIT((numbers_after(access, true, in_graph), std::exit(0)),
+                    ::testing::ExitedWithCode(66), "data race");
+#else
+        EXPECT_NE(numbers_after(access, true, in_graph), right) << static_cast<int>(access);
+#endif
+      }
+    }
+  }
+}
 
 TEST(Streams, WorkWhenSomebodyWaitsAndNotForCopies) {
   cudaStream_t stream = nullptr;
@@ -164,13 +315,13 @@ TEST(Streams, RefuseToLoadKernelsInACapture) {
   cudaGraph_t graph = nullptr;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   const int first = 0, second = 0, third = 0;  // for what they have of kernels: an address
-  launch(stream, &first, [] {});
+  launch(stream, &first, 1, 1, 0, [] {});
   cudaFuncAttributes attributes;
   cudaFuncGetAttributes(&attributes, &second);
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-  EXPECT_NO_THROW(launch(stream, &first, [] {}));
-  EXPECT_NO_THROW(launch(stream, &second, [] {}));
-  EXPECT_THROW(launch(stream, &third, [] {}), std::logic_error);
+  EXPECT_NO_THROW(launch(stream, &first, 1, 1, 0, [] {}));
+  EXPECT_NO_THROW(launch(stream, &second, 1, 1, 0, [] {}));
+  EXPECT_THROW(launch(stream, &third, 1, 1, 0, [] {}), std::logic_error);
   EXPECT_THROW(cudaFuncGetAttributes(&attributes, &third), std::logic_error);
   cudaStreamEndCapture(stream, &graph);
   cudaGraphDestroy(graph);

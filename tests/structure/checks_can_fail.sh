@@ -128,6 +128,29 @@ for change in '/^RUN tools.setup/d Containerfile' 's/^RUN tools.setup/& \&\& apt
   fi
 done
 
+# bounds REGISTERS BOUND: the exit status of launch_bounds for one kernel.
+bounds() {
+  mkdir -p "$tree/bounds/kernels"
+  echo 'inline constexpr int kLanes = 32;' >"$tree/bounds/kernels/layout.hpp"
+  echo >"$tree/bounds/kernels/empty.cuh"
+  printf 'constexpr int kThreads = 8 * kLanes;\n__global__ void %s\n    one_kernel(int n) {}\n' "$2" \
+    >"$tree/bounds/kernels/one.cu"
+  printf '# table\none_kernel<true> %s 0 0 0 0\n' "$1" >"$tree/bounds/registers.txt"
+  "$here/launch_bounds.sh" "$tree/bounds" "$tree/bounds/registers.txt" >/dev/null 2>&1
+}
+for good in '255 __launch_bounds__(kThreads, 1)' '128 __launch_bounds__(2 * kThreads)' '64 '; do
+  bounds "${good%% *}" "${good#* }" || {
+    echo "launch_bounds reports an error for $good"
+    exit 1
+  }
+done
+for bad in '129 __launch_bounds__(2 * kThreads)' '65 ' '32 __launch_bounds__(kUnknown)'; do
+  if bounds "${bad%% *}" "${bad#* }"; then
+    echo "launch_bounds does not detect $bad"
+    exit 1
+  fi
+done
+
 # commands TEXT: the exit status of document_commands for a tree with this one document.
 commands() {
   printf '%b' "$1" >"$tree/README.md"
