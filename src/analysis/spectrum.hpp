@@ -40,27 +40,16 @@ class Periodogram {
            std::span<double> power);
 
  private:
-  static constexpr std::size_t kLanes = 8;
-  /// Complex numbers of one sample, position or frequency. A lane transforms two real series, one
-  /// as the real part and one as the imaginary part, and all lanes of a number are computed
-  /// together.
+  /// Complex numbers of one sample or frequency. A lane transforms two real series, one as the real
+  /// and one as the imaginary part. All lanes are computed together.
   struct alignas(64) Lanes {
-    double re[kLanes], im[kLanes];
+    static constexpr std::size_t kNumber = 8;
+    double re[kNumber], im[kNumber];
   };
-  /// A step of the transform: divides blocks of `length` numbers into `radix` parts.
-  struct Pass {
-    std::size_t length, radix;
-  };
-  static void load(std::span<const float> segments, std::size_t stride, const double* window,
-                   const Lanes& factors, Lanes* out, std::size_t samples);
-  static void transform(const Pass& pass, std::size_t samples, const double* roots, Lanes* z);
-  static void add_squares(const Lanes* z, const std::size_t* rows, std::size_t samples,
-                          Lanes* squares);
-
-  std::vector<double> window_;  ///< its squares sum to 1/L
-  std::vector<double> roots_;   ///< cos(2 pi j/L), then -sin(2 pi j/L)
-  std::vector<Pass> passes_;
-  std::vector<std::size_t> rows_;  ///< [position after all passes] frequency
+  std::vector<double> window_;        ///< its squares sum to 1/L
+  std::vector<double> roots_;         ///< cos(2 pi j/L), then -sin(2 pi j/L)
+  std::vector<std::size_t> radices_;  ///< of the passes of the transform
+  std::vector<std::size_t> rows_;     ///< [number of z after all passes] frequency
   std::vector<Lanes> z_, squares_;
 };
 

@@ -61,20 +61,22 @@ class SpectrumObserver final : public ArchivedObserver {
   }
   void observe(const Frame& frame) override {
     if (frame.step < info_.first_averaged_step) return;
-    std::map<std::int64_t, std::vector<float>> still;
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (id >= replicas_) continue;
-      std::vector<float>& velocities = still[id];
-      velocities.swap(velocities_[id]);
+      std::vector<float>& velocities = velocities_[id];
       velocities.reserve(samples_ * numbers());
       const double* const v = &frame.velocities_A_per_akma[r * coordinates()];
       velocities.insert(velocities.end(), v, v + coordinates());
       if (!has_dipoles()) continue;
       for (const double d : frame.dipoles_e_A[r]) velocities.push_back(static_cast<float>(d));
     }
-    velocities_ = std::move(still);  // without stopped replicas
-    if (++gathered_ == samples_) end_segment();
+    ++gathered_;
+    // Stopped replicas have fewer samples.
+    std::erase_if(velocities_, [&](const auto& replica) {
+      return replica.second.size() != gathered_ * numbers();
+    });
+    if (gathered_ == samples_) end_segment();
   }
   void finish() override {
     io::CsvTable csv(info_.out_dir + "/spectrum.csv",
@@ -211,15 +213,11 @@ class SpectrumObserver final : public ArchivedObserver {
                         std::vector<double>& power) const {
     std::vector<float> series(3 * samples_);
     for (std::size_t j = 0; j < samples_; ++j) {
-      std::array<double, 3> sum{};
       for (std::size_t m = j * coordinates(); m < (j + 1) * coordinates(); m += 9) {
         const float* const v = &velocities[m];
         for (std::size_t axis = 0; axis < 3; ++axis) {
-          sum[axis] += double{v[axis + 3]} + double{v[axis + 6]} - 2.0 * double{v[axis]};
+          series[3 * j + axis] += v[axis + 3] + v[axis + 6] - 2.0F * v[axis];
         }
-      }
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        series[3 * j + axis] = static_cast<float>(sum[axis]);
       }
     }
     const double square = std::pow(info_.system.model.dipole_charge_e(), 2);
