@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
+#include <vector>
 
 /// @file
 /// Power spectra of segments (Welch 1967) with a Hann window, equation (56).
@@ -23,26 +23,34 @@ std::size_t segment_samples(double resolution, double interval);
 /// Power spectrum of segments of one length.
 class Periodogram {
  public:
-  /// @param samples of a segment, a multiple of 4
+  /// @param samples of a segment, a multiple of 4 without a prime factor above 5
   explicit Periodogram(std::size_t samples);
-  Periodogram(Periodogram&&) noexcept;
-  ~Periodogram();
 
   /// Number of frequencies k / (samples interval), k = 0 .. samples/2, from zero to Nyquist's.
-  std::size_t frequencies() const { return samples_ / 2 + 1; }
+  std::size_t frequencies() const { return window_.size() / 2 + 1; }
 
-  /// Adds the power of a segment, one-sided and corrected for the window w,
+  /// Adds the powers of the segments of several series, one-sided and corrected for the window w,
   ///   P_k = c_k |sum_j w_j u_j exp(-2 pi i jk/L)|^2 / (L sum_j w_j^2),
   /// with c_k = 1 at both ends and 2 otherwise,
   /// whose sum over k is the mean of u^2 with the weights w^2.
-  /// @param weight factor of the power
+  /// @param segments [sample][series]; further series than have weights are ignored
+  /// @param weights [series] factors of the powers, not negative
   /// @param power [frequency]
-  void add(std::span<const double> segment, double weight, std::span<double> power);
+  void add(std::span<const float> segments, std::span<const double> weights,
+           std::span<double> power);
 
  private:
-  struct Transform;
-  std::size_t samples_;
-  std::unique_ptr<Transform> transform_;
+  /// Complex numbers of one sample or frequency. A lane transforms two real series, one as the real
+  /// and one as the imaginary part. All lanes are computed together.
+  struct alignas(64) Lanes {
+    static constexpr std::size_t kNumber = 8;
+    double re[kNumber], im[kNumber];
+  };
+  std::vector<double> window_;        ///< its squares sum to 1/L
+  std::vector<double> roots_;         ///< cos(2 pi j/L), then -sin(2 pi j/L)
+  std::vector<std::size_t> radices_;  ///< of the passes of the transform
+  std::vector<std::size_t> rows_;     ///< [number of z after all passes] frequency
+  std::vector<Lanes> z_, squares_;
 };
 
 }  // namespace tarn::analysis

@@ -696,6 +696,12 @@ class CpuEngine final : public Engine {
                                               w.space.q.data());
           }
           const AlignedVector<double>& q = layout.has_rings() ? group.x : w.space.q;
+          const bool projects = moves && is_rigid(context_.system.integrator.scheme);
+          if (projects) {
+            w.space.f.resize(w.space.q.size());
+            context_.kernels.project_velocities[context_.system.has_isotopes()](
+                context_.parameters.masses, layout.packs_of(group, w.space), w.space.f.data());
+          }
           for (int r = 0; r < group.replicas; ++r) {
             const std::int64_t place = places[group.first_replica + r];
             if (place < 0) continue;
@@ -703,7 +709,7 @@ class CpuEngine final : public Engine {
               if (needed) layout.gather_centroid(group, from, r, to.data());
             };
             gather(moves || (fields & kOwnPositions) != 0, group.x, w.replica.x);
-            gather(moves, group.v, w.replica.v);
+            gather(moves, projects ? w.space.f : group.v, w.replica.v);
             gather((fields & kMultipliers) != 0, group.a, w.replica.a);
             gather(reports, q, w.replica.q);
             measure_.fill(

@@ -337,6 +337,8 @@ struct KernelTable {
   void (*add_bias)(const MoleculePacks&, const BiasTerm&, const double* centres, double* f);
   /// out <- x + bh2 a, laid out as x.
   void (*report_positions)(const StepParameters&, const MoleculePacks&, double* out);
+  /// out <- v without its part along rigid bonds, which steps leave; by [isotopes?].
+  void (*project_velocities[2])(const Masses<double>&, const MoleculePacks&, double* out);
 
   // Pair forces, by [M site?][mixed?].
   void (*small_pairs[2][2])(const SmallPairs&, const PairParameters<double>&);

@@ -57,6 +57,7 @@ constexpr cpu::KernelTable make_table(const char* name) {
       {correct_newmark<false>, correct_newmark<true>},
       add_bias,
       report_positions,
+      {project_velocities_of<false>, project_velocities_of<true>},
       {{small_pairs<false, DoublePairs, kOrder>, small_pairs<false, MixedPairs, kOrder>},
        {small_pairs<true, DoublePairs, kOrder>, small_pairs<true, MixedPairs, kOrder>}},
       {{narrow_pairs<false, DoublePairs, kOrder>, narrow_pairs<false, MixedPairs, kOrder>},

@@ -559,5 +559,15 @@ void report_positions(const StepParameters& q, const MoleculePacks& packs, doubl
   }
 }
 
+template <bool kIsotopes>
+void project_velocities_of(const Masses<double>& m, const MoleculePacks& packs, double* out) {
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
+    const std::ptrdiff_t at = nine_at(p);
+    store_triple(project_velocities(load_triple(packs.x + at), load_triple(packs.v + at),
+                                    masses_of_pack<kIsotopes>(m, packs, p)),
+                 out + at);
+  }
+}
+
 }  // namespace
 }  // namespace tarn::inline TARN_ARCH

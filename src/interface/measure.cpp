@@ -49,9 +49,8 @@ void Measure::prepare_rows(unsigned fields, std::size_t replicas, Frame& frame) 
   });
 }
 
-void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Forces& forces,
+void Measure::fill(unsigned fields, std::size_t k, const Replica& r, const Forces& forces,
                    Frame& frame) const {
-  if (numbers_.rigid && needs_velocities(fields)) project(r);
   const std::size_t size = r.x.size();
   const auto copy = [&](const std::vector<double>& from, std::vector<double>& to) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(k * size));
@@ -93,14 +92,6 @@ void put_hydrogen_kinetics(const System& system, std::span<const double> of_atom
       count += 1.0;
     }
     rings.*kinetic = count > 0.0 ? sum / count : 0.0;
-  }
-}
-
-void Measure::project(Replica& r) const {
-  for (int k = 0; k < system_.molecules; ++k) {
-    masses_.of(static_cast<std::size_t>(k), [&](const auto& m) {
-      put(project_velocities(molecule(r.x, k), molecule(r.v, k), m), k, r.v);
-    });
   }
 }
 

@@ -23,7 +23,7 @@ class Measure {
   struct Replica {
     explicit Replica(int molecules);
     std::vector<double> x;  ///< the scheme's own positions [A]
-    std::vector<double> v;  ///< velocities [A/akma]; fill() projects those of rigid schemes
+    std::vector<double> v;  ///< velocities [A/akma], along no rigid bond
     std::vector<double> a;  ///< accelerations of the current step [A/akma^2]
     std::vector<double> q;  ///< reported positions [A]
   };
@@ -39,7 +39,7 @@ class Measure {
   static void prepare_rows(unsigned fields, std::size_t replicas, Frame& frame);
   void prepare_arrays(unsigned fields, std::size_t replicas, Frame& frame) const;
   /// Fills place k of those fields of kArrayFields that `fields` names.
-  void fill(unsigned fields, std::size_t k, Replica& replica, const Forces& forces,
+  void fill(unsigned fields, std::size_t k, const Replica& replica, const Forces& forces,
             Frame& frame) const;
   /// What a blow-up tells of the atoms of its replica. It is rare, and may take its time.
   /// @param x positions at the step at which it was noticed; they need not be numbers
@@ -50,9 +50,6 @@ class Measure {
   void fill_classical_rings(Frame& frame) const;
 
  private:
-  /// Takes velocities of rigid molecules onto the constraints, each where it was: steps leave them
-  /// what they have along the bonds.
-  void project(Replica& r) const;
   void multipliers(const Replica& r, const Forces& forces, double* lambda) const;
   void add_outside(const std::vector<double>& x, std::vector<double>& f) const;
 

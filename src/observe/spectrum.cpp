@@ -1,6 +1,7 @@
 #include "analysis/spectrum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -60,20 +61,22 @@ class SpectrumObserver final : public ArchivedObserver {
   }
   void observe(const Frame& frame) override {
     if (frame.step < info_.first_averaged_step) return;
-    std::map<std::int64_t, std::vector<float>> still;
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (id >= replicas_) continue;
-      std::vector<float>& velocities = still[id];
-      velocities.swap(velocities_[id]);
+      std::vector<float>& velocities = velocities_[id];
       velocities.reserve(samples_ * numbers());
       const double* const v = &frame.velocities_A_per_akma[r * coordinates()];
       velocities.insert(velocities.end(), v, v + coordinates());
       if (!has_dipoles()) continue;
       for (const double d : frame.dipoles_e_A[r]) velocities.push_back(static_cast<float>(d));
     }
-    velocities_ = std::move(still);  // without stopped replicas
-    if (++gathered_ == samples_) end_segment();
+    ++gathered_;
+    // Stopped replicas have fewer samples.
+    std::erase_if(velocities_, [&](const auto& replica) {
+      return replica.second.size() != gathered_ * numbers();
+    });
+    if (gathered_ == samples_) end_segment();
   }
   void finish() override {
     io::CsvTable csv(info_.out_dir + "/spectrum.csv",
@@ -169,12 +172,11 @@ class SpectrumObserver final : public ArchivedObserver {
                         analysis::Periodogram& periodogram) const {
     SegmentPower power{std::vector<double>(states_.size(), 0.0),
                        std::vector<double>(states_.size(), 0.0)};
-    const std::size_t size = numbers();
-    std::vector<double> series(samples_);
-    for (std::size_t c = 0; c < coordinates(); ++c) {
-      for (std::size_t j = 0; j < samples_; ++j) series[j] = velocities[j * size + c];
-      periodogram.add(series, masses_.atom_Da(c / 9, c / 3 % 3), power.kinetic);
+    std::vector<double> masses_Da(coordinates());
+    for (std::size_t c = 0; c < masses_Da.size(); ++c) {
+      masses_Da[c] = masses_.atom_Da(c / 9, c / 3 % 3);
     }
+    periodogram.add(velocities, masses_Da, power.kinetic);
     if (has_dipoles()) {
       add_dipole_power(velocities, periodogram, power.dipole);
     } else {
@@ -187,16 +189,20 @@ class SpectrumObserver final : public ArchivedObserver {
   /// The power of the derivative of the dipole moments: omega^2 times theirs.
   void add_dipole_power(const std::vector<float>& velocities, analysis::Periodogram& periodogram,
                         std::vector<double>& power) const {
-    std::vector<double> series(samples_), of_dipole(power.size(), 0.0);
+    std::vector<float> series(3 * samples_);
     for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto dipole = [&](std::size_t j) -> double {
+        return velocities[j * numbers() + coordinates() + axis];
+      };
       double mean = 0.0;
+      for (std::size_t j = 0; j < samples_; ++j) mean += dipole(j) / static_cast<double>(samples_);
+      // Without the mean, which the window would spread.
       for (std::size_t j = 0; j < samples_; ++j) {
-        series[j] = velocities[j * numbers() + coordinates() + axis];
-        mean += series[j] / static_cast<double>(samples_);
+        series[3 * j + axis] = static_cast<float>(dipole(j) - mean);
       }
-      for (double& dipole : series) dipole -= mean;  // which the window would spread
-      periodogram.add(series, 1.0, of_dipole);
     }
+    std::vector<double> of_dipole(power.size(), 0.0);
+    periodogram.add(series, std::array{1.0, 1.0, 1.0}, of_dipole);
     for (std::size_t k = 0; k < power.size(); ++k) {
       const double omega = static_cast<double>(k) * spacing_per_cm_ / units::wavenumber_per_cm(1.0);
       power[k] += omega * omega * of_dipole[k];
@@ -205,19 +211,17 @@ class SpectrumObserver final : public ArchivedObserver {
   /// The power of the currents of the charges.
   void add_charge_power(const std::vector<float>& velocities, analysis::Periodogram& periodogram,
                         std::vector<double>& power) const {
-    const std::size_t size = coordinates();
-    std::vector<double> series(samples_);
-    const double charge_e = info_.system.model.dipole_charge_e();
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      for (std::size_t j = 0; j < samples_; ++j) {
-        series[j] = 0.0;
-        for (std::size_t m = j * size + axis; m < (j + 1) * size; m += 9) {
-          series[j] +=
-              double{velocities[m + 3]} + double{velocities[m + 6]} - 2.0 * double{velocities[m]};
+    std::vector<float> series(3 * samples_);
+    for (std::size_t j = 0; j < samples_; ++j) {
+      for (std::size_t m = j * coordinates(); m < (j + 1) * coordinates(); m += 9) {
+        const float* const v = &velocities[m];
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          series[3 * j + axis] += v[axis + 3] + v[axis + 6] - 2.0F * v[axis];
         }
       }
-      periodogram.add(series, charge_e * charge_e, power);
     }
+    const double square = std::pow(info_.system.model.dipole_charge_e(), 2);
+    periodogram.add(series, std::array{square, square, square}, power);
   }
   /// kT of the bath or, without one, of the segment.
   double kT_of(double kinetic) const { return kT_ > 0.0 ? kT_ : kinetic / degrees_; }
