@@ -24,6 +24,7 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
     for (int other = 0; other < n; ++other) {
       const Vec3<double> oo = molecule(positions_A, other).o - donor.o;
       const double oo2 = norm2(oo);
+      // Most pairs are farther apart, and need no roots.
       if (other == m || oo2 >= kHydrogenBond_A * kHydrogenBond_A) continue;
       if (is_hydrogen_bond(oo, oo2, donor.h1 - donor.o)) bonds.push_back({m, other, 1});
       if (is_hydrogen_bond(oo, oo2, donor.h2 - donor.o)) bonds.push_back({m, other, 2});

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -37,9 +36,12 @@ class SpectrumObserver final : public ArchivedObserver {
   SpectrumObserver(const ObserveSpectrum& section, const ObserverContext& info)
       : section_(section),
         info_(info),
-        masses_(info.system),
         samples_(spectrum_samples(section, info.timestep_fs)),
         replicas_(section.replicas.count_of(info.replicas)) {
+    const ClusterMasses masses(info.system);
+    for (std::size_t c = 0; c < coordinates(); ++c) {
+      masses_Da_.push_back(masses.atom_Da(c / 9, c / 3 % 3));
+    }
     const double interval_fs = static_cast<double>(section.every) * info.timestep_fs;
     spacing_per_cm_ =
         1.0 / (static_cast<double>(samples_) * interval_fs * units::speed_of_light_cm_per_fs);
@@ -172,11 +174,7 @@ class SpectrumObserver final : public ArchivedObserver {
                         analysis::Periodogram& periodogram) const {
     SegmentPower power{std::vector<double>(states_.size(), 0.0),
                        std::vector<double>(states_.size(), 0.0)};
-    std::vector<double> masses_Da(coordinates());
-    for (std::size_t c = 0; c < masses_Da.size(); ++c) {
-      masses_Da[c] = masses_.atom_Da(c / 9, c / 3 % 3);
-    }
-    periodogram.add(velocities, masses_Da, power.kinetic);
+    periodogram.add(velocities, masses_Da_, power.kinetic);
     if (has_dipoles()) {
       add_dipole_power(velocities, periodogram, power.dipole);
     } else {
@@ -228,8 +226,8 @@ class SpectrumObserver final : public ArchivedObserver {
 
   ObserveSpectrum section_;
   ObserverContext info_;
-  ClusterMasses masses_;
-  std::size_t samples_;  // per segment
+  std::vector<double> masses_Da_;  // of each coordinate
+  std::size_t samples_;            // per segment
   int replicas_;
   double spacing_per_cm_ = 0.0;
   double kT_ = 0.0;  // 0: no bath
