@@ -79,7 +79,14 @@ VectorXd transposed_product(const MatrixXd& a, const ConstVectorRef& x) {
   return a.transpose() * x;
 }
 MatrixXd congruence(const MatrixXd& a, const MatrixXd& b, const MatrixXd& c) {
-  return a.transpose() * b * c;
+  // Eigen's products of dynamic sizes are for large matrices.
+  const auto of_size = [&]<int kColumns>() -> MatrixXd {
+    using Columns = Eigen::Matrix<double, 9, kColumns>;
+    const Eigen::Matrix<double, 9, 9> middle = b;
+    const Columns left = a, right = middle * Columns(c);
+    return left.transpose() * right;
+  };
+  return a.cols() == 6 ? of_size.operator()<6>() : of_size.operator()<9>();
 }
 void add_outer_product(double factor, const ConstMatrixRef& columns, MatrixXd& matrix) {
   matrix.noalias() += factor * (columns * columns.transpose());

@@ -9,6 +9,7 @@
 namespace tarn {
 struct BiasTerm;
 struct MeasureNumbers;
+struct QuenchRules;
 }  // namespace tarn
 
 /// @file
@@ -259,6 +260,17 @@ struct MeasureKernels {
   void (*farthest_from_first)(const double* q, int molecules, double* squares);
 };
 
+/// Quenches: a lane is a cluster, or a molecule of one cluster. Arrays are laid out as
+/// MoleculePacks::x.
+struct QuenchPacks {
+  double *x, *trial;       ///< positions, and those to evaluate next
+  const double* f;         ///< forces at the trial positions
+  const double* energies;  ///< [lane]
+  double* rows;            ///< [QuenchRow][pack][unknown][lane]
+  double* numbers;         ///< [QuenchNumber][lane]
+  int packs;
+};
+
 /// Constants of the modes of ring polymers, [slot]; see RingMode. Masses are the same in all.
 struct RingConstants {
   const double *cosine, *sine_over_omega, *omega_sine;
@@ -363,6 +375,8 @@ struct KernelTable {
   SingleKernels single;
   MeasureKernels measure;
   RingKernels rings;
+  /// quench_step(), by [lanes are clusters?]. @param pair see there
+  void (*quench_step[2])(const QuenchPacks&, const QuenchRules&, int pair);
 };
 
 /// The fastest table of this build that runs on this machine.

@@ -7,6 +7,7 @@
 #include "measure_passes.hpp"
 #include "molecule_passes.hpp"
 #include "pair_counting.hpp"
+#include "quench_pass.hpp"
 #include "ring_passes.hpp"
 #include "single_precision.hpp"
 #include "small_pairs.hpp"
@@ -73,7 +74,8 @@ constexpr cpu::KernelTable make_table(const char* name) {
       count_pairs,
       single_kernels<kOrder>(),
       measure_kernels(),
-      ring_kernels()};
+      ring_kernels(),
+      {quench_lanes<false>, quench_lanes<true>}};
 }
 
 }  // namespace

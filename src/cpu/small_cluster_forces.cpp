@@ -32,7 +32,7 @@ SmallClusterForces::SmallClusterForces(const WaterModel& model, int molecules,
 
 void SmallClusterForces::compute(int clusters, const double* positions_A,
                                  double* energies_kcal_per_mol, double* forces_kcal_per_mol_A) {
-  if (!molecule_lanes_are_faster(molecules_, clusters, kernels_.lanes, 1)) {
+  if (!takes_one_by_one(clusters)) {
     return compute_together(clusters, positions_A, energies_kcal_per_mol, forces_kcal_per_mol_A);
   }
   const int numbers = kCoordinatesPerMolecule * molecules_;
@@ -92,18 +92,24 @@ void SmallClusterForces::compute_together(int clusters, const double* positions_
     const double* from = positions_A + cluster * numbers;
     for (std::size_t k = 0; k < numbers; ++k) x_[k * lanes + lane] = from[k];
   }
-  kernels_.small_pairs[m_site_][0]({x_.data(), sites_.data(), work_.data(), f_.data(), molecules_},
-                                   pair_);
-  kernels_.measure.potential_energies[m_site_](pair_, x_.data(), molecules_, energies_.data());
-  if (flexible_) {
-    kernels_.rings.add_bond_forces(bonds_, x_.data(), molecules_, f_.data());
-    kernels_.rings.bond_energies(bonds_, x_.data(), molecules_, bond_energies_.data());
-  }
+  compute_packs(x_.data(), energies_.data(), f_.data());
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(clusters); ++lane) {
     double* to = forces_kcal_per_mol_A + lane * numbers;
     for (std::size_t k = 0; k < numbers; ++k) to[k] = f_[k * lanes + lane];
-    energies_kcal_per_mol[lane] = energies_[lane] + bond_energies_[lane];
+    energies_kcal_per_mol[lane] = energies_[lane];
   }
+}
+
+bool SmallClusterForces::takes_one_by_one(int clusters) const {
+  return molecule_lanes_are_faster(molecules_, clusters, kernels_.lanes, 1);
+}
+void SmallClusterForces::compute_packs(const double* x, double* energies, double* f) {
+  kernels_.small_pairs[m_site_][0]({x, sites_.data(), work_.data(), f, molecules_}, pair_);
+  kernels_.measure.potential_energies[m_site_](pair_, x, molecules_, energies);
+  if (!flexible_) return;
+  kernels_.rings.add_bond_forces(bonds_, x, molecules_, f);
+  kernels_.rings.bond_energies(bonds_, x, molecules_, bond_energies_.data());
+  for (int lane = 0; lane < kernels_.lanes; ++lane) energies[lane] += bond_energies_[lane];
 }
 
 }  // namespace tarn::cpu

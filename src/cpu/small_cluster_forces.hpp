@@ -21,6 +21,11 @@ class SmallClusterForces {
   /// @param energies_kcal_per_mol [cluster]; @param forces_kcal_per_mol_A [cluster][9 N]
   void compute(int clusters, const double* positions_A, double* energies_kcal_per_mol,
                double* forces_kcal_per_mol_A);
+  /// Whether compute() then has one molecule per lane.
+  bool takes_one_by_one(int clusters) const;
+  /// The same for as many clusters as there are lanes. @param x, f [molecule][9][lane]
+  /// @param energies [lane]
+  void compute_packs(const double* x, double* energies, double* f);
 
  private:
   /// One cluster, with one molecule per lane. @return its energy

@@ -8,12 +8,11 @@
 
 #include "analysis/isomers.hpp"
 #include "baths.hpp"
-#include "core/parallel.hpp"
 #include "io/archive.hpp"
 #include "io/xyz.hpp"
 #include "observable.hpp"
 #include "start/molecule_frame.hpp"
-#include "start/start_sources.hpp"
+#include "start/quenches.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -44,21 +43,6 @@ constexpr int kMostHarmonicMolecules = 50;
 /// A ratio of two populations that differs more from the harmonic one is worth a warning.
 constexpr double kFarFromHarmonic = 1.5;
 
-/// Quenches a cluster. @return energy of the minimum; nan if the quench fails
-double minimum_near(ForceField& force_field, std::span<double> positions_A,
-                    double tolerance_kcal_per_mol_A) {
-  try {
-    const MinimiseResult r =
-        quench_to_minimum(force_field, positions_A, {tolerance_kcal_per_mol_A});
-    const bool whole = !analysis::first_evaporated_molecule(positions_A, analysis::kLink_A);
-    if (r.converged && whole) return r.energy_kcal_per_mol;
-  } catch (const InputError&) {
-    // Collinear molecules or overlapping atoms: the replica is about to blow up.
-  } catch (const NumericalError&) {
-  }
-  return kNoNumber;
-}
-
 /// Population of a minimum: fraction of the samples of one bath or of all.
 struct Share {
   double samples = 0.0, value = 0.0, error = 0.0;
@@ -82,28 +66,15 @@ class Minima {
                 static_cast<int>((info.replicas + part_ - 1) / part_), info.replicas, info.starts) {
   }
 
-  /// Quenches copies of all replicas, with a potential those of many replicas at a time, and, after
-  /// equilibration, counts the minima.
+  /// Quenches copies of all replicas and, after equilibration, counts the minima.
   void quench(const Frame& frame) {
     const std::size_t replicas = frame.replica_ids.size();
     size_ = 9 * static_cast<std::size_t>(frame.molecules);
     positions_A_ = frame.positions_A;
     energies_.assign(replicas, kNoNumber);
-    const auto quench_one = [&](ForceField& force_field, std::int64_t i) {
-      const auto r = static_cast<std::size_t>(i);
-      energies_[r] = minimum_near(force_field, quenched(r), tolerance_kcal_per_mol_A_);
-    };
-    if (info_.potential) {
-      start::share_calls(*info_.potential, image_ids(frame), info_.replicas,
-                         [&](std::int64_t i, const std::shared_ptr<Potential>& own) {
-                           ForceField force_field(model_, frame.molecules, own);
-                           quench_one(force_field, i);
-                         });
-    } else {
-      for_each_index(
-          static_cast<std::int64_t>(replicas), info_.threads,
-          [&](int) { return ForceField(model_, frame.molecules); }, quench_one);
-    }
+    start::run_quenches(
+        {model_, frame.molecules, info_.potential}, {}, image_ids(frame), info_.threads,
+        [&](start::Quenches& quenches, std::int64_t r) { return quench_one(quenches, r); });
     if (frame.step < info_.first_averaged_step) return;
     std::vector<analysis::QuenchedCluster> clusters;
     for (std::size_t r = 0; r < replicas; ++r) {
@@ -113,6 +84,21 @@ class Minima {
                           info_.walker_at ? info_.walker_at(id) : id, energies_[r], quenched(r)});
     }
     census_.add(clusters);
+  }
+
+  /// Sets the energy of the minimum near a cluster; nan if the quench fails.
+  start::QuenchTask quench_one(start::Quenches& quenches, std::int64_t i) {
+    const auto r = static_cast<std::size_t>(i);
+    try {
+      const MinimiseResult result = co_await start::quench_to_minimum(
+          quenches, quenched(r), tolerance_kcal_per_mol_A_, MinimiseOptions{}.max_iterations);
+      const bool whole = !analysis::first_evaporated_molecule(quenched(r), analysis::kLink_A);
+      if (result.converged && whole) energies_[r] = result.energy_kcal_per_mol;
+    } catch (const InputError&) {
+      // Collinear molecules or overlapping atoms: the replica is about to blow up.
+    } catch (const NumericalError&) {
+    }
+    co_return {};
   }
 
   void append_values(std::size_t r, std::vector<double>& values) {
@@ -170,9 +156,9 @@ class Minima {
 
  private:
   /// Ids of the replicas for a potential; those below belong to the engine.
-  std::vector<std::int64_t> image_ids(const Frame& frame) const {
-    std::vector<std::int64_t> ids = frame.replica_ids;
-    for (std::int64_t& id : ids) id += std::int64_t{info_.replicas} * beads_;
+  start::ImageIds image_ids(const Frame& frame) const {
+    start::ImageIds ids{frame.replica_ids, info_.replicas};
+    for (std::int64_t& id : ids.of_tasks) id += std::int64_t{info_.replicas} * beads_;
     return ids;
   }
   std::span<double> quenched(std::size_t r) {

@@ -14,9 +14,8 @@
 #include "analysis/isomers.hpp"
 #include "cell_grid.hpp"
 #include "cluster_moves.hpp"
-#include "core/parallel.hpp"
 #include "molecule_frame.hpp"
-#include "start_sources.hpp"
+#include "quenches.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 
@@ -58,31 +57,27 @@ struct Minimum {
 class Search {
  public:
   /// @param options hops, keep and should_continue are used
-  /// @param potential null: the energies of the model
-  Search(const WaterModel& model, int molecules, const SearchOptions& options,
-         std::shared_ptr<Potential> potential = {})
+  Search(const WaterModel& model, int molecules, const SearchOptions& options)
       : should_continue_(options.should_continue),
         hops_(options.hops),
         keep_(static_cast<std::size_t>(options.keep)),
         model_(model),
-        force_field_(model, molecules, std::move(potential)),
+        molecules_(molecules),
         moves_(model, molecules) {}
 
-  /// @return the lowest minimum and, if more are kept, the next ones, in ascending order
-  std::vector<Minimum> run(std::uint64_t seed, int start) {
-    const int n = force_field_.molecules();
+  /// @param minima out: the lowest minimum and, if more are kept, the next ones, in ascending order
+  start::QuenchTask run(start::Quenches& quenches, std::uint64_t seed, int start,
+                        std::vector<Minimum>& minima) {
+    const int n = molecules_;
     const int limit = max_quench_iterations(n);
     const auto quench_hop = [&](Minimum& m) {
-      m.energy = quench(force_field_, m.positions_A, {kHopTolerance, limit, should_continue_})
-                     .energy_kcal_per_mol;
+      return quenches.quench(m.positions_A, kHopTolerance, limit);
     };
     const auto quench = [&](Minimum& m) {
-      m.energy =
-          quench_to_minimum(force_field_, m.positions_A, {kTolerance, limit, should_continue_})
-              .energy_kcal_per_mol;
+      return start::quench_to_minimum(quenches, m.positions_A, kTolerance, limit);
     };
     Minimum current{random_cluster(model_, n, seed, start), 0.0};
-    quench_hop(current);
+    current.energy = (co_await quench_hop(current)).energy_kcal_per_mol;
     Minimum lowest = current;
     std::vector<Minimum> visited;  // quenched to kHopTolerance, in ascending order
     for (int hop = 0; hop < hops_ && (!should_continue_ || should_continue_()); ++hop) {
@@ -92,7 +87,7 @@ class Search {
       Minimum trial = current;
       moves_.move(random, trial.positions_A);
       try {
-        quench_hop(trial);
+        trial.energy = (co_await quench_hop(trial)).energy_kcal_per_mol;
       } catch (const NumericalError&) {
         continue;  // a potential may have no energy there
       }
@@ -102,17 +97,17 @@ class Search {
       if (trial.energy - current.energy < -kTemperature * std::log(acceptance))
         current = std::move(trial);
     }
-    quench(lowest);
-    std::vector<Minimum> minima{std::move(lowest)};
+    lowest.energy = (co_await quench(lowest)).energy_kcal_per_mol;
+    minima = {std::move(lowest)};
     for (Minimum& m : visited) {
-      quench(m);
+      m.energy = (co_await quench(m)).energy_kcal_per_mol;
       if (!std::isfinite(m.energy) || is_among(m, minima)) continue;
       minima.push_back(std::move(m));
     }
     // A quench from a saddle point may end below the previous lowest minimum.
     std::stable_sort(minima.begin(), minima.end(),
                      [](const Minimum& a, const Minimum& b) { return a.energy < b.energy; });
-    return minima;
+    co_return {};
   }
 
  private:
@@ -136,7 +131,7 @@ class Search {
   int hops_;
   std::size_t keep_;
   WaterModel model_;
-  ForceField force_field_;
+  int molecules_;
   start::ClusterMoves moves_;
 };
 
@@ -250,11 +245,13 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
   LowestMinima kept(static_cast<std::size_t>(keep));
   std::mutex mutex;
-  const auto run_start = [&](Search& search, std::int64_t i) {
+  const auto run_start = [&](start::Quenches& quenches, std::int64_t i) -> start::QuenchTask {
     const int start = static_cast<int>(i);
     // The first start always runs: there must be a result.
-    if (start > 0 && options.should_continue && !options.should_continue()) return;
-    std::vector<Minimum> minima = search.run(seed, start);
+    if (start > 0 && options.should_continue && !options.should_continue()) co_return {};
+    Search search(model, molecules, options);
+    std::vector<Minimum> minima;
+    co_await search.run(quenches, seed, start, minima);
     Minimum& m = minima.front();
     const std::lock_guard lock(mutex);
     energies[static_cast<std::size_t>(i)] = m.energy;
@@ -270,19 +267,11 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
     if (options.progress) {
       options.progress(lowest.starts_done, starts, lowest.energy_kcal_per_mol);
     }
+    co_return {};
   };
-  if (options.potential) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(starts));
-    std::iota(ids.begin(), ids.end(), 0);
-    start::share_calls(*options.potential, ids, starts,
-                       [&](std::int64_t i, const std::shared_ptr<Potential>& own) {
-                         Search search(model, molecules, options, own);
-                         run_start(search, i);
-                       });
-  } else {
-    for_each_index(
-        starts, options.threads, [&](int) { return Search(model, molecules, options); }, run_start);
-  }
+  start::run_quenches({model, molecules, options.potential},
+                      {.should_continue = options.should_continue}, start::first_ids(starts),
+                      options.threads, run_start);
   lowest.starts_that_hit =
       static_cast<int>(std::count_if(energies.begin(), energies.end(), [&](double energy) {
         return energy < lowest.energy_kcal_per_mol + kSame;

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <cstddef>
 
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+
 namespace tarn::start {
 namespace {
 
@@ -27,53 +31,13 @@ bool axes(const Vector3d& d1, const Vector3d& d2, Matrix3d& r) {
 
 }  // namespace
 
-Triangle::Triangle(double l1, double l2, double cosine)
-    : l1_(l1),
-      l2_(l2),
-      cos_half_(std::sqrt(0.5 * (1.0 + cosine))),
-      sin_half_(std::sqrt(0.5 * (1.0 - cosine))) {
-  h1 = l1 * Vector3d(sin_half_, cos_half_, 0.0);
-  h2 = l2 * Vector3d(-sin_half_, cos_half_, 0.0);
-}
-
-Triangle::Triangle(const WaterModel& model)
-    : Triangle(model.r_oh_A, model.r_oh_A,
-               1.0 - 0.5 * model.squared_lengths_A2()[2] / model.squared_lengths_A2()[0]) {}
-
-bool Triangle::from_bond_values(const WaterModel& model, const Vector3d& g, Triangle& t) {
-  const auto reference = model.squared_lengths_A2();
-  const double s1 = reference[0] + g[0], s2 = reference[1] + g[1], s3 = reference[2] + g[2];
-  const double l1 = std::sqrt(s1), l2 = std::sqrt(s2);
-  const double cosine = 0.5 * (s1 + s2 - s3) / (l1 * l2);
-  t = Triangle(l1, l2, cosine);
-  return s1 > 0.0 && s2 > 0.0 && std::abs(cosine) < 1.0;
-}
-
-Vector3d Triangle::pull_back(const Vector3d& f1, const Vector3d& f2) const {
-  // With the half angle u: h1 = l1 (sin u, cos u), h2 = l2 (-sin u, cos u).
-  const double along1 = f1.x() * sin_half_ + f1.y() * cos_half_;
-  const double along2 = -f2.x() * sin_half_ + f2.y() * cos_half_;
-  const double turn = l1_ * (f1.x() * cos_half_ - f1.y() * sin_half_) -
-                      l2_ * (f2.x() * cos_half_ + f2.y() * sin_half_);
-  const double cosine = cos_half_ * cos_half_ - sin_half_ * sin_half_;
-  const double sine = 2.0 * cos_half_ * sin_half_;
-  // du/dg_c from cos 2u = (s1 + s2 - s3) / (2 l1 l2), s_c the squared lengths.
-  const double k = -0.25 / sine, inverse_l1l2 = 1.0 / (l1_ * l2_);
-  const Vector3d du(k * (inverse_l1l2 - cosine / (l1_ * l1_)),
-                    k * (inverse_l1l2 - cosine / (l2_ * l2_)), -k * inverse_l1l2);
-  return turn * du + Vector3d(0.5 * along1 / l1_, 0.5 * along2 / l2_, 0.0);
-}
-
-bool MoleculeFrame::of_atoms(const WaterModel& model, const double* x, MoleculeFrame& frame,
-                             Vector3d& g) {
-  const Vector3d o = atom(x, 0), d1 = atom(x, 1) - o, d2 = atom(x, 2) - o;
-  Matrix3d r;
-  if (!o.allFinite() || !axes(d1, d2, r)) return false;
-  const auto reference = model.squared_lengths_A2();
-  g = {d1.squaredNorm() - reference[0], d2.squaredNorm() - reference[1],
-       (d2 - d1).squaredNorm() - reference[2]};
-  frame = {o, Eigen::Quaterniond(r).normalized()};
-  return true;
+Triangle::Triangle(const WaterModel& model) {
+  const auto squares = model.squared_lengths_A2();
+  const double cosine = 1.0 - 0.5 * squares[2] / squares[0];
+  const double x = model.r_oh_A * std::sqrt(0.5 * (1.0 - cosine));
+  const double y = model.r_oh_A * std::sqrt(0.5 * (1.0 + cosine));
+  h1 = {x, y, 0.0};
+  h2 = {-x, y, 0.0};
 }
 
 bool MoleculeFrame::nearest_rigid(const WaterModel& model, const double* x, MoleculeFrame& frame) {
@@ -115,6 +79,13 @@ void MoleculeFrame::place(const Triangle& triangle, double* x) const {
   Map<Vector3d>(x + 0) = origin;
   Map<Vector3d>(x + 3) = origin + r * triangle.h1;
   Map<Vector3d>(x + 6) = origin + r * triangle.h2;
+}
+
+void throw_degenerate(std::size_t molecule) {
+  throw InputError(
+      fmt::format("the atoms of molecule {} are collinear or have coordinates that "
+                  "are not finite numbers; correct its coordinates",
+                  molecule));
 }
 
 Eigen::Vector3d centre_of_mass(const ClusterMasses& masses, std::span<const double> positions_A) {

@@ -12,20 +12,11 @@
 
 namespace tarn::start {
 
-/// A water molecule in its plane: O at the origin, the bisector along y, H1 at positive x. Its
-/// shape is given by g_c, the differences of the squared lengths from those of the model [A^2].
+/// A rigid water molecule in its plane: O at the origin, the bisector along y, H1 at positive x.
 struct Triangle {
   Eigen::Vector3d h1, h2;
 
   explicit Triangle(const WaterModel& model);
-  /// @return false (and NaN) if no triangle has these lengths
-  static bool from_bond_values(const WaterModel& model, const Eigen::Vector3d& g, Triangle& t);
-  /// (f1 . dh1/dg_c + f2 . dh2/dg_c) for the three bonds.
-  Eigen::Vector3d pull_back(const Eigen::Vector3d& f1, const Eigen::Vector3d& f2) const;
-
- private:
-  Triangle(double l1, double l2, double cosine);
-  double l1_, l2_, cos_half_, sin_half_;
 };
 
 /// Position and orientation of a molecule: its oxygen and the rotation from the frame of Triangle.
@@ -33,10 +24,6 @@ struct MoleculeFrame {
   Eigen::Vector3d origin;
   Eigen::Quaterniond rotation;
 
-  /// Frame and bond values of a given molecule.
-  /// @return false if the atoms are collinear or not finite
-  static bool of_atoms(const WaterModel& model, const double* x, MoleculeFrame& frame,
-                       Eigen::Vector3d& g);
   /// Frame of the nearest rigid molecule (mass-weighted) with the same centre of mass.
   /// @return false if the atoms are collinear or not finite
   static bool nearest_rigid(const WaterModel& model, const double* x, MoleculeFrame& frame);
@@ -46,6 +33,9 @@ struct MoleculeFrame {
   /// Writes the nine coordinates.
   void place(const Triangle& triangle, double* x) const;
 };
+
+/// @throws InputError that names a molecule without a frame
+[[noreturn]] void throw_degenerate(std::size_t molecule);
 
 /// Centre of mass of a cluster [A].
 Eigen::Vector3d centre_of_mass(const ClusterMasses& masses, std::span<const double> positions_A);

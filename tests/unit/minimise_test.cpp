@@ -2,9 +2,10 @@
 
 #include <Eigen/Dense>
 
+#include "dual.hpp"
 #include "physics/penalty.hpp"
-#include "start/cluster_coordinates.hpp"
 #include "start/molecule_frame.hpp"
+#include "steps/quench.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 using namespace test;
 using Eigen::Vector3d;
-using Eigen::VectorXd;
 
 std::vector<double> flat(const std::vector<Triple<double>>& molecules) {
   std::vector<double> x;
@@ -71,31 +71,7 @@ PenalisedPoint penalised_point(ForceField& force_field, double omega,
   return p;
 }
 
-// --- triangles and frames -----------------------------------------------------------------------
-
-TEST(MoleculeFrame, GivesBackTheAtoms) {
-  Random random(3);
-  for_models([&](const WaterModel& model) {
-    Worst worst("atoms");
-    for (int k = 0; k < 200; ++k) {
-      const Triple<double> x = random_molecule(model, random, 10.0) + random.triple(0.2);
-      const auto a = to_array(x);
-      start::MoleculeFrame frame;
-      Vector3d g;
-      ASSERT_TRUE(start::MoleculeFrame::of_atoms(model, a.data(), frame, g));
-      start::Triangle t(model);
-      ASSERT_TRUE(start::Triangle::from_bond_values(model, g, t));
-      double y[9];
-      frame.place(t, y);
-      for (std::size_t c = 0; c < 9; ++c) worst.see(y[c] - a[c], k);
-      // A base that is too long, and a negative square.
-      EXPECT_FALSE(start::Triangle::from_bond_values(model, {0.0, 0.0, 3.0}, t));
-      EXPECT_FALSE(start::Triangle::from_bond_values(model, {-1.5, 0.0, 0.0}, t));
-    }
-    // Roundings of coordinates up to 12 A (1e-15 each) through squares and roots.
-    worst.expect_below(2e-14);
-  });
-}
+// --- frames -----------------------------------------------------------------------
 
 TEST(MoleculeFrame, MovesAboutTheOxygen) {
   Random random(4);
@@ -174,48 +150,42 @@ TEST(RigidFit, LeavesARigidMoleculeAlone) {
 
 // --- gradients ----------------------------------------------------------------------------------
 
-/// The largest difference between the gradient of a Problem and central differences, relative to
-/// the largest component.
-template <class Problem>
-double gradient_error(Problem& problem) {
-  const int n = problem.size();
-  VectorXd gradient(n), ignored(n), differences(n);
-  problem.energy(gradient);
-  const double e = 1e-5;
-  for (int i = 0; i < n; ++i) {
-    const double plus = problem.try_step(e * VectorXd::Unit(n, i), ignored);
-    const double minus = problem.try_step(-e * VectorXd::Unit(n, i), ignored);
-    differences[i] = (plus - minus) / (2.0 * e);
-  }
-  return (gradient - differences).lpNorm<Eigen::Infinity>() / gradient.lpNorm<Eigen::Infinity>();
-}
-
-// Central differences with e = 1e-5 of energies up to 1e3 kcal/mol: rounding 1e-13/e = 1e-8,
-// truncation e^2 V'''/6 with V''' < 1e5, 1.7e-6; relative to gradients of 1e2.
-constexpr double kOfDifferences = 1.7e-8;
-
-TEST(Gradient, RigidClusterMatchesDifferences) {
-  for_models([](const WaterModel& model) {
-    const std::vector<double> x = random_cluster(model, 5, 3, 0);
-    ForceField force_field(model, 5);
-    start::MolecularCluster problem(force_field, std::nullopt, x);
-    EXPECT_LT(gradient_error(problem), kOfDifferences);
-  });
-}
-
-TEST(Gradient, DeformableClusterMatchesDifferences) {
-  for_models([](const WaterModel& model) {
-    for (double omega : {20.0, 100.0, 1000.0}) {
-      const std::vector<double> x = distorted(random_cluster(model, 5, 3, 0), 0.03, 7);
-      ForceField force_field(model, 5);
-      start::MolecularCluster problem(force_field, omega, x);
-      EXPECT_LT(gradient_error(problem), kOfDifferences) << omega;
-      // The energy agrees with the formulas of the engines.
-      VectorXd gradient(problem.size());
-      const PenalisedPoint p = penalised_point(force_field, omega, x);
-      EXPECT_NEAR(problem.energy(gradient), p.energy, 1e-11 * (1.0 + std::abs(p.penalty)));
+/// The gradient with respect to displacements is minus the work of the forces, by dual numbers; and
+/// displacements keep rigid bonds.
+TEST(Gradient, OfDisplacements) {
+  using D = Dual<long double, 9>;
+  Random random(3);
+  QuenchRules rules;
+  rules.bond_unit_A = 0.24;
+  for (const bool rigid : {true, false}) {
+    rules.rigid = rigid;
+    Worst gradient("gradient"), bond("bonds");
+    for (int k = 0; k < 50; ++k) {
+      const Triple<double> x = random_molecule(tip3p(), random, 5.0) + random.triple(0.1);
+      const Triple<double> f = random.triple(3.0);
+      double g[9], u[9];
+      quench_gradient(rules, x, f, g);
+      D at_rest[9];
+      for (int c = 0; c < 9; ++c) at_rest[c] = D::variable(0.0L, c);
+      std::array<D, 9> exact;
+      for (std::size_t c = 0; c < 9; ++c) exact[c] = D(to_array(x)[c]);
+      const auto y = to_array(displaced(rules, to_triple(exact), at_rest));
+      for (int c = 0; c < rules.unknowns(); ++c) {
+        long double work = 0.0L;
+        for (std::size_t i = 0; i < 9; ++i) {
+          work += to_array(f)[i] * y[i].d[static_cast<std::size_t>(c)];
+        }
+        gradient.see(g[c] + work, k);
+      }
+      for (double& step : u) step = random.uniform(-0.3, 0.3);
+      const auto before = bonds(x).length2, after = bonds(displaced(rules, x, u)).length2;
+      bond.see(after.oh1 - before.oh1, k);
+      bond.see(after.hh - before.hh, k);
     }
-  });
+    // Some twenty roundings of products up to 10, in coordinates of 5 A.
+    gradient.expect_below(3e-14);
+    if (rigid) bond.expect_below(3e-14);
+  }
 }
 
 // --- rigid quench -------------------------------------------------------------------------------

@@ -1,0 +1,268 @@
+#include "quenches.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/parallel.hpp"
+#include "cpu/layout.hpp"
+#include "molecule_frame.hpp"
+#include "physics/penalty.hpp"
+#include "steps/step_parameters.hpp"
+#include "tarn/cluster_forces.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
+
+namespace tarn::start {
+namespace {
+
+/// Second derivative of the energy of a real O-H bond by its length [kcal/mol/A^2].
+constexpr double kRealBondStiffness = 1200.0;
+
+QuenchRules rules_of(const Surface& surface) {
+  const WaterModel& model = surface.model;
+  QuenchRules rules;
+  rules.rigid = !surface.is_soft();
+  rules.noisy = surface.potential != nullptr;
+  rules.r_oh_A = model.r_oh_A;
+  if (rules.rigid) return rules;
+  rules.longest = 0.1;
+  // g changes by 2 r per change of a bond length r.
+  const double stiffness = surface.omega ? std::pow(2.0 * model.r_oh_A * *surface.omega, 2)
+                           : model.is_flexible()
+                               ? stretch_potential(model.r_oh_A, flexible_parameters(model)).second
+                               : kRealBondStiffness;
+  rules.bond_unit_A = std::sqrt(kQuenchStiffness / stiffness);
+  return rules;
+}
+
+const char* likely_cause(const Surface& surface) {
+  if (surface.potential) return "the potential returned an energy or force that is not";
+  return surface.model.is_many_body() ? "molecules are too close, or an O-H bond is broken"
+                                      : "atoms of two molecules may coincide";
+}
+
+}  // namespace
+
+/// Energies and forces of several clusters, and the memory for them.
+struct Quenches::Forces {
+  std::optional<ClusterForces> of_model;
+  std::optional<cpu::SmallClusterForces> in_packs;  ///< if nothing else acts
+  std::vector<std::int64_t> ids;
+  std::vector<double> positions_A, energies, forces;
+
+  void compute(const Surface& surface) {
+    if (in_packs) {
+      in_packs->compute(static_cast<int>(energies.size()), positions_A.data(), energies.data(),
+                        forces.data());
+    } else if (of_model) {
+      of_model->compute(positions_A, energies, forces);
+    } else {
+      std::ranges::fill(energies, kNoNumber);
+      std::ranges::fill(forces, kNoNumber);
+      surface.potential->compute(positions_A, ids, energies, forces);
+    }
+    if (!surface.omega) return;
+    const BondReference<double> reference = bond_reference(surface.model);
+    for (std::size_t m = 0; m < forces.size() / 9; ++m) {
+      const Triple<double> x = molecule_at(positions_A.data(), m);
+      energies[m / static_cast<std::size_t>(surface.molecules)] +=
+          penalty_energy(x, reference, *surface.omega);
+      put_molecule(molecule_at(forces.data(), m) + penalty_force(x, reference, *surface.omega),
+                   forces.data(), m);
+    }
+  }
+};
+
+Quenches::Quench::Quench(Quenches& quenches, std::span<double> positions_A,
+                         double tolerance_kcal_per_mol_A, int most_iterations)
+    : quenches_(quenches),
+      positions_A_(positions_A),
+      tolerance_kcal_per_mol_A_(tolerance_kcal_per_mol_A),
+      most_iterations_(most_iterations) {
+  const Surface& surface = quenches.surface_;
+  if (!surface.is_soft()) fit_rigid_geometry(surface.model, positions_A);
+  MoleculeFrame frame;
+  for (std::size_t m = 0; m < positions_A.size() / 9; ++m) {
+    if (!MoleculeFrame::nearest_rigid(surface.model, &positions_A[9 * m], frame)) {
+      throw_degenerate(m);
+    }
+  }
+}
+void Quenches::Quench::await_suspend(std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  quenches_.seats_[quenches_.now_].quench = this;
+  quenches_.group(quenches_.now_)
+      .begin(quenches_.cluster(quenches_.now_), positions_A_, tolerance_kcal_per_mol_A_,
+             most_iterations_);
+}
+MinimiseResult Quenches::Quench::await_resume() const {
+  if (is_finite_) return result_;
+  throw NumericalError(fmt::format(
+      "the energy of the structure is not finite: {}. Correct the structure before minimising it",
+      likely_cause(quenches_.surface_)));
+}
+
+Quenches::Quenches(const Surface& surface, MinimiseOptions options, const ImageIds& ids,
+                   std::int64_t most_seats)
+    : surface_(surface),
+      options_(std::move(options)),
+      ids_(ids),
+      rules_(rules_of(surface)),
+      forces_(std::make_unique<Forces>()) {
+  const bool only_pairs = !surface.potential && !surface.omega && !surface.model.is_many_body() &&
+                          !surface.model.has_field();
+  if (only_pairs && cpu::is_small_cluster(surface.molecules)) {
+    forces_->in_packs.emplace(surface.model, surface.molecules);
+  } else if (!surface.potential) {
+    forces_->of_model.emplace(surface.model, surface.molecules, DeviceRequest{"cpu", 1});
+  }
+  groups_.emplace_back(surface.molecules, rules_);
+  clusters_ = static_cast<std::size_t>(groups_.front().clusters());
+  const std::size_t most = surface.potential ? kMostSeats : clusters_;
+  seats_.resize(std::clamp<std::size_t>(static_cast<std::size_t>(most_seats), 1, most));
+  while (groups_.size() * clusters_ < seats_.size()) {
+    groups_.emplace_back(surface.molecules, rules_);
+  }
+}
+Quenches::~Quenches() = default;
+
+void Quenches::seat_tasks(const std::function<std::optional<QuenchTask>()>& next) {
+  for (now_ = 0; now_ < seats_.size(); ++now_) {
+    Seat& seat = seats_[now_];
+    while (!seat.task && !no_more_) {
+      seat.task = next();
+      seat.number = begun_++;
+      if (!seat.task) {
+        no_more_ = true;
+        return;
+      }
+      seat.task->begin();
+      if (!seat.task->has_ended()) break;
+      seat.task->await_resume();
+      seat.task.reset();
+    }
+  }
+}
+
+void Quenches::compute_images(std::span<const double> positions_A, std::span<const std::int64_t> k,
+                              std::span<double> energies_kcal_per_mol,
+                              std::span<double> forces_kcal_per_mol_A) {
+  std::vector<std::int64_t> ids;
+  for (const std::int64_t image : k) {
+    ids.push_back(ids_.of_tasks[static_cast<std::size_t>(seats_[now_].number)] +
+                  ids_.stride * image);
+  }
+  try {
+    surface_.potential->compute(positions_A, ids, energies_kcal_per_mol, forces_kcal_per_mol_A);
+  } catch (...) {
+    failure_ = std::current_exception();
+    throw;
+  }
+}
+
+void Quenches::evaluate(std::span<const std::size_t> seats) {
+  if (forces_->in_packs && !forces_->in_packs->takes_one_by_one(static_cast<int>(seats.size()))) {
+    groups_.front().compute_forces(*forces_->in_packs);
+    return groups_.front().step();
+  }
+  const std::size_t numbers = 9 * static_cast<std::size_t>(surface_.molecules);
+  forces_->ids.clear();
+  forces_->positions_A.resize(seats.size() * numbers);
+  forces_->forces.resize(seats.size() * numbers);
+  forces_->energies.resize(seats.size());
+  std::size_t at = 0;
+  for (const std::size_t seat : seats) {
+    const auto task = static_cast<std::size_t>(seats_[seat].number);
+    if (surface_.potential) forces_->ids.push_back(ids_.of_tasks[task]);
+    group(seat).get_trial(cluster(seat),
+                          std::span(forces_->positions_A).subspan(at++ * numbers, numbers));
+  }
+  forces_->compute(surface_);
+  at = 0;
+  for (const std::size_t seat : seats) {
+    const std::span<const double> forces(&forces_->forces[at * numbers], numbers);
+    const bool finite = std::ranges::all_of(forces, [](double f) { return std::isfinite(f); });
+    group(seat).put_forces(cluster(seat), finite ? forces_->energies[at] : kNoNumber, forces);
+    ++at;
+  }
+  for (std::size_t first = 0; first < seats_.size(); first += clusters_) group(first).step();
+}
+
+void Quenches::end_quenches(std::span<const std::size_t> seats) {
+  using N = QuenchNumber;
+  const bool goes_on = !options_.should_continue || options_.should_continue();
+  const Seat* failed = nullptr;
+  for (const std::size_t seat : seats) {
+    const auto number = [&](int k) { return group(seat).number(cluster(seat), k); };
+    const auto status = static_cast<int>(number(N::kStatus));
+    Quench& quench = *seats_[seat].quench;
+    quench.result_ = {number(N::kStartEnergy), number(N::kEnergy), number(N::kGradient),
+                      static_cast<int>(number(N::kIterations)), status == kQuenchConverged};
+    quench.is_finite_ = status != kQuenchNotFinite;
+    if (status == kQuenchRuns && goes_on) {
+      if (options_.on_iteration && number(N::kTries) == 0.0) options_.on_iteration(quench.result_);
+      continue;
+    }
+    group(seat).get_positions(cluster(seat), quench.positions_A_);
+    if (rules_.rigid) fit_rigid_geometry(surface_.model, quench.positions_A_);
+    group(seat).end(cluster(seat));
+    now_ = seat;
+    seats_[seat].quench = nullptr;
+    quench.waiting_.resume();
+    // Whatever the task makes of it.
+    if (failure_) std::rethrow_exception(failure_);
+    if (!seats_[seat].task->has_ended()) continue;
+    if (!failed || seats_[seat].number < failed->number) {
+      if (seats_[seat].task->has_thrown()) failed = &seats_[seat];
+    }
+    if (failed != &seats_[seat]) seats_[seat].task.reset();
+  }
+  if (failed) failed->task->await_resume();
+}
+
+void Quenches::run(const std::function<std::optional<QuenchTask>()>& next) {
+  std::vector<std::size_t> waiting;
+  for (;;) {
+    seat_tasks(next);
+    waiting.clear();
+    for (std::size_t seat = 0; seat < seats_.size(); ++seat) {
+      if (seats_[seat].quench) waiting.push_back(seat);
+    }
+    if (waiting.empty()) return;
+    std::ranges::sort(waiting, {}, [&](std::size_t seat) { return seats_[seat].number; });
+    evaluate(waiting);
+    end_quenches(waiting);
+  }
+}
+
+ImageIds first_ids(std::int64_t n) {
+  ImageIds ids{std::vector<std::int64_t>(static_cast<std::size_t>(n)), n};
+  std::iota(ids.of_tasks.begin(), ids.of_tasks.end(), 0);
+  return ids;
+}
+
+void run_quenches(const Surface& surface, const MinimiseOptions& options, const ImageIds& ids,
+                  int threads,
+                  const std::function<QuenchTask(Quenches&, std::int64_t i)>& make_task) {
+  const std::int64_t n = std::ssize(ids.of_tasks);
+  std::atomic<std::int64_t> begun = 0;
+  const int team = surface.potential ? 1 : SharedLoop(n).team(threads);
+  FirstException caught;
+  run_team(team, [&](int, int) {
+    caught.call([&] {
+      Quenches quenches(surface, options, ids, (n + team - 1) / team);
+      quenches.run([&]() -> std::optional<QuenchTask> {
+        const std::int64_t i = begun++;
+        if (i >= n) return std::nullopt;
+        return make_task(quenches, i);
+      });
+    });
+  });
+  caught.rethrow();
+}
+
+}  // namespace tarn::start
