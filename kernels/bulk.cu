@@ -2,6 +2,7 @@
 #include <thrust/fill.h>
 #include <thrust/functional.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/remove.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
 
@@ -64,6 +65,13 @@ struct StepsOfReplica {
   }
 };
 
+struct IsNotZero {
+  const double* flags;
+  std::int64_t stride;
+
+  TARN_HD bool operator()(std::int64_t i) const { return flags[i * stride] != 0.0; }
+};
+
 thrust::counting_iterator<std::int64_t> counting(std::int64_t from) {
   return thrust::counting_iterator<std::int64_t>(from);
 }
@@ -88,6 +96,11 @@ std::int64_t replica_steps(void* stream, const int* stopped, const long long* st
   return thrust::transform_reduce(on(stream), counting(0), counting(replicas),
                                   StepsOfReplica{stopped, stopped_at, first_step, step},
                                   std::int64_t{0}, thrust::plus<std::int64_t>());
+}
+
+std::int64_t keep_zeros(void* stream, std::int64_t* list, std::int64_t length, const double* flags,
+                        std::int64_t stride) {
+  return thrust::remove_if(on(stream), list, list + length, IsNotZero{flags, stride}) - list;
 }
 
 }  // namespace tarn::gpu::bulk

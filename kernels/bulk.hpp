@@ -61,4 +61,11 @@ inline std::int64_t replica_steps(const int* stopped, const long long* stopped_a
       [&] { return bulk::replica_steps(stream, stopped, stopped_at, replicas, first_step, step); });
 }
 
+/// Removes the numbers i from a list whose flags[i stride] are not 0. @return the new length
+inline std::int64_t keep_zeros(std::int64_t* list, std::int64_t length, const double* flags,
+                               std::int64_t stride, cudaStream_t stream) {
+  cuda_check(cudaStreamSynchronize(stream));
+  return with_device_errors([&] { return bulk::keep_zeros(stream, list, length, flags, stride); });
+}
+
 }  // namespace tarn::gpu

@@ -34,4 +34,9 @@ void copy_to_slots(void* stream, const double* from, const Slots& slots, double*
 std::int64_t replica_steps(void* stream, const int* stopped, const long long* stopped_at,
                            std::int64_t replicas, std::int64_t first_step, std::int64_t step);
 
+/// Removes the numbers i from a list whose flags[i stride] are not 0. Waits for the result.
+/// @return the new length
+std::int64_t keep_zeros(void* stream, std::int64_t* list, std::int64_t length, const double* flags,
+                        std::int64_t stride);
+
 }  // namespace tarn::gpu::bulk

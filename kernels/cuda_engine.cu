@@ -643,15 +643,19 @@ namespace tarn {
 
 std::string cusolver_problem() { return gpu::cusolver_problem(); }
 
-std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& start,
-                                         const PairCountRequest& counts, int device_index,
-                                         int threads) {
+void check_cuda_device(int device_index) {
   const DeviceProbe probe = probe_devices();
   if (probe.status != ProbeStatus::ok) throw DeviceError(probe.message);
   if (device_index < 0 || device_index >= static_cast<int>(probe.devices.size())) {
     throw DeviceError("there is no device cuda:" + std::to_string(device_index) +
                       "; the last one is cuda:" + std::to_string(probe.devices.size() - 1));
   }
+}
+
+std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& start,
+                                         const PairCountRequest& counts, int device_index,
+                                         int threads) {
+  check_cuda_device(device_index);
   if (uses_dense_solver(system.integrator)) {
     const std::string problem = cusolver_problem();
     if (!problem.empty()) {
@@ -660,7 +664,7 @@ std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& star
     }
   }
   // With one thread per device, waiting threads sleep, so that observers have the cores.
-  if (probe.devices.size() > 1 && threads == 1 && cudaSetDevice(device_index) == cudaSuccess &&
+  if (probe_devices().devices.size() > 1 && threads == 1 && cudaSetDevice(device_index) == cudaSuccess &&
       cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) {
     cudaGetLastError();  // clear it: the flag is only a hint
   }

@@ -11,6 +11,9 @@ namespace tarn {
 /// Empty if it is available.
 std::string cusolver_problem();
 
+/// @throws DeviceError if the device cannot be used, or the build has no CUDA
+void check_cuda_device(int device_index);
+
 /// Makes the CUDA engine on one device.
 /// @param threads host threads that compute the fields of snapshots; 0: all
 /// @throws DeviceError if the device cannot be used or has too little memory, or the build has no

@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "tarn/engine.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/potential.hpp"
 
 /// @file
-/// Local minimisation of one cluster: limited-memory BFGS (Nocedal & Wright 2006, algorithm 7.5) in
+/// Local minimisation of clusters: limited-memory BFGS (Nocedal & Wright 2006, algorithm 7.5) in
 /// molecular coordinates. Rigid bonds hold exactly, and stiff bonds need no more iterations than
 /// soft ones.
 
@@ -96,27 +96,29 @@ struct RigidFit {
 /// @throws InputError if a molecule is collinear or not finite
 RigidFit fit_rigid_geometry(const WaterModel& model, std::span<double> positions_A);
 
-/// quench_to_minimum() of many clusters, shared by threads. Rigid molecules are first put onto the
-/// geometry of the model (make_rigid). The result of a cluster does not depend on the others.
+/// quench_to_minimum() of many clusters side by side: in the lanes of vectors and shared by
+/// threads, or pairwise models of up to 32 molecules on CUDA devices. Rigid molecules are first put
+/// onto the geometry of the model (make_rigid). The result of a cluster does not depend on the
+/// others; those of the CPU and a GPU agree to rounding, unless a cluster starts near the border of
+/// two minima.
 ///
-/// With a potential all atoms move. Up to 64 clusters are minimised at a time, each in a thread of
-/// its own, and the calling thread makes one call of compute() for all that need an energy; a
-/// single cluster needs no thread. The calls do not depend on the speeds of the threads. Image ids
-/// are the index of the cluster, and for image k of the differences of forces at a stationary
-/// point, the index plus k times the number of clusters.
+/// With a potential all atoms move. Up to 64 clusters are minimised at a time, and the calling
+/// thread makes one call of compute() for all that need an energy. Image ids are the index of the
+/// cluster, and for image k of the differences of forces at a stationary point, which are a call of
+/// their own, the index plus k times the number of clusters.
 ///
 /// An exception ends all minimisations.
 /// @param positions_A [cluster][molecule][9]; replaced
-/// @param threads 0: all threads; not used with a potential
+/// @param device "auto" is the CPU; threads are not used with a potential
 /// @param options its functions are called by several threads, one at a time
 /// @return of each cluster
-/// @param potential null: the energies of the model
 /// @throws InputError for a wrong number of coordinates, distances within molecules that differ
 ///         from the model's (io::bond_length_problems), and as quench(); NumericalError as
-///         quench(); what the potential or the functions of the options throw
+///         quench(); DeviceError if the device cannot be used; what the potential or the functions
+///         of the options throw
 std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molecules,
-                                              std::span<double> positions_A, int threads = 0,
-                                              const MinimiseOptions& options = {},
-                                              std::shared_ptr<Potential> potential = {});
+                                              std::span<double> positions_A,
+                                              const DeviceRequest& device = {"cpu"},
+                                              const MinimiseOptions& options = {});
 
 }  // namespace tarn

@@ -86,9 +86,10 @@ struct SearchOptions {
   /// far, which may not be a minimum.
   std::function<bool()> should_continue{};
   /// All atoms move, and the model is used for the start structures and to choose trial moves. Up
-  /// to 64 starts run at a time, in threads of their own, with calls as those of
-  /// minimise_clusters(); `threads` is not used. Null: the energies of the model.
+  /// to 64 starts run at a time, with calls as those of minimise_clusters(); `threads` is not used.
+  /// Null: the energies of the model.
   std::shared_ptr<Potential> potential{};
+  std::string device = "cpu";  ///< as for minimise_clusters()
 };
 
 /// Default numbers of starts and hops of lowest_cluster(). Up to N = 8 they find the lowest known

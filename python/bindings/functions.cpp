@@ -147,7 +147,7 @@ nb::object dipole_moments(nb::handle positions_A, nb::handle given_model) {
 }
 
 nb::dict minimise(nb::handle positions_A, const std::string& model, double tolerance_kcal_per_mol_A,
-                  int max_iterations, int threads, nb::handle function) {
+                  int max_iterations, const std::string& device, int threads, nb::handle function) {
   const Clusters given = clusters_of(positions_A);
   const std::shared_ptr<Potential> potential = python_potential(function);
   std::vector<double> positions(given.positions_A.begin(), given.positions_A.end());
@@ -159,8 +159,8 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
     options.tolerance_kcal_per_mol_A = tolerance_kcal_per_mol_A;
     options.max_iterations = max_iterations;
     options.should_continue = [&] { return !interrupts.pending(); };
-    results = minimise_clusters(ModelName::model_of(model), given.molecules, positions, threads,
-                                options, potential);
+    results = minimise_clusters(ModelName::model_of(model), given.molecules, positions,
+                                {device, threads, potential}, options);
   }
   interrupts.raise_if_pending();
   std::vector<double> energies, gradients;
@@ -406,8 +406,8 @@ void add_functions(nb::module_& module) {
   module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(),
              nb::arg("model").none());
   module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
-             nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"),
-             nb::arg("potential").none());
+             nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("device"),
+             nb::arg("threads"), nb::arg("potential").none());
   module.def("check_potential", check_potential, nb::arg("potential"),
              nb::arg("positions_A").none(), nb::arg("bonds"));
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),

@@ -192,6 +192,7 @@ def minimise(
     model: ModelLike | None = None,
     tolerance_kcal_per_mol_A: float = 1e-6,
     max_iterations: int = 10_000,
+    device: str = "cpu",
     threads: int = 0,
     potential: PotentialLike | None = None,
 ) -> Minimum:
@@ -210,6 +211,9 @@ def minimise(
         Largest gradient component at convergence. With a potential in single precision, at least
         a few times the error of its forces and, per angstrom, of its energies.
     max_iterations : int
+    device : str
+        "cpu", or "cuda" and its numbers as in `run`, for pairwise models of up to 32 molecules;
+        others are minimised on the CPU.
     threads : int
         Number of threads that share the clusters; 0: all. Not used with a potential.
     potential : callable
@@ -235,6 +239,7 @@ def minimise(
         _model_or_potential("minimise", model, potential),
         _arguments.real("minimise", "tolerance_kcal_per_mol_A", tolerance_kcal_per_mol_A),
         _arguments.integer("minimise", "max_iterations", max_iterations, 0),
+        _arguments.text("minimise", "device", device),
         _arguments.integer("minimise", "threads", threads),
         function_of("minimise", potential),
     )

@@ -32,6 +32,7 @@ struct Arguments {
   bool minimise = false, quiet = false;
   int starts = 0, hops = 0;  // 0: chosen by the number of molecules
   int threads = 0, keep = 1;
+  std::string device = "cpu";
 };
 
 /// Writes the minima as frames of one file, the lowest first.
@@ -88,7 +89,8 @@ LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& term
                       .keep = a.potential.is_given() ? std::max(a.keep, kCandidates) : a.keep,
                       .threads = a.threads,
                       .progress = progress,
-                      .should_continue = [] { return !interrupted(); }});
+                      .should_continue = [] { return !interrupted(); },
+                      .device = a.device});
   if (interrupted()) {
     exit_code = interrupted_exit_code();
     terminal.warning(fmt::format("interrupted after {}: the structure is not fully minimised",
@@ -117,10 +119,9 @@ std::vector<FoundMinimum> minima_of(const std::shared_ptr<Potential>& potential,
     positions_A.insert(positions_A.end(), m.positions_A.begin(), m.positions_A.end());
   }
   const std::vector<MinimiseResult> results =
-      minimise_clusters(model, molecules, positions_A, 0,
+      minimise_clusters(model, molecules, positions_A, {"cpu", 0, potential},
                         {.tolerance_kcal_per_mol_A = tolerance_kcal_per_mol_A,
-                         .should_continue = [] { return !interrupted(); }},
-                        potential);
+                         .should_continue = [] { return !interrupted(); }});
   std::vector<FoundMinimum> minima;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].converged) continue;
@@ -224,6 +225,7 @@ void add_cluster(Command& app, int& exit_code) {
       "number of lowest distinct minima to write, as frames of one .xyz file; default: 1",
       whole_number(1, 10'000));
   command->add_option("--threads", a->threads, kThreadsHelp, number_of_threads());
+  add_quench_device(*command, a->device);
   command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
   command->add_flag("--quiet", a->quiet, kQuietHelp);
   command->callback([a, &exit_code] { cluster(*a, exit_code); });

@@ -49,6 +49,13 @@ void add_beads_option(Command& command, std::optional<int>& beads) {
                      whole_number(1));
 }
 
+Option* add_quench_device(Command& command, std::string& device) {
+  return command.add_option(
+      "--device", device,
+      "cpu, or cuda and its numbers for rigid or flexible pairwise models of up to "
+      "32 molecules; default: cpu");
+}
+
 Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm) {
   return command
       .add_option("--field", field_V_per_nm,

@@ -25,6 +25,9 @@ void add_frame_selection(Command& command, io::FrameSelection& selection);
 /// --beads of a command that takes trajectories of ring polymers.
 void add_beads_option(Command& command, std::optional<int>& beads);
 
+/// --device of a command that minimises many structures.
+Option* add_quench_device(Command& command, std::string& device);
+
 /// --field of a command that computes energies of a model.
 Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm);
 /// Sets that field, if it was given.

@@ -57,17 +57,10 @@ void QuenchGroup::begin(int cluster, std::span<const double> positions_A,
   const auto lane = static_cast<std::size_t>(cluster);
   for (std::size_t k = lane; k < rows_.size(); k += step) rows_[k] = 0.0;
   for (std::size_t k = lane; k < numbers_.size(); k += step) numbers_[k] = 0.0;
-  const auto set = [&](int number, double value) {
+  begin_quench(tolerance_kcal_per_mol_A, most_iterations, [&](int number, double value) {
     double* const to = &numbers_[static_cast<std::size_t>(number) * lanes];
     for (std::size_t k = lane; k < lanes; k += step) to[k] = value;
-  };
-  using N = QuenchNumber;
-  set(N::kTolerance, tolerance_kcal_per_mol_A);
-  set(N::kMostIterations, most_iterations);
-  set(N::kIterations, -1.0);
-  set(N::kScale, 1.0 / kQuenchStiffness);
-  set(N::kLowestEnergy, 1e300);
-  set(N::kLowestGradient, 1e300);
+  });
 }
 void QuenchGroup::get_trial(int cluster, std::span<double> positions_A) const {
   get(trial_, cluster, positions_A);

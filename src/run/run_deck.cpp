@@ -129,6 +129,7 @@ class Run {
   State new_start(const RunFactories& parts) {
     Deck deck = deck_;
     deck.run.threads = threads();
+    deck.run.device = options_.device.value_or(deck_.run.device);
     Start start = parts.make_start(deck);
     for (const Message& message : start.messages) emit(message);
     start_.messages = start.messages;
@@ -154,6 +155,7 @@ class Run {
       taken = auto_device(system, start.replicas(), device.threads);
       device.name = taken.name;
     }
+    device_name_ = device.potential ? "cpu" : device.name;
     try {
       engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     } catch (const PotentialInterrupted&) {
@@ -199,6 +201,7 @@ class Run {
             first_averaged_step(deck_),
             bath_temperatures_K(deck_),
             threads(),
+            device_name_,
             std::max(1, static_cast<int>(structure_sources(deck_).size())),
             deck_.exchange ? [this](std::int64_t r) { return exchange_->walker_at(r); }
                            : std::function<std::int64_t(std::int64_t)>{},
@@ -580,7 +583,7 @@ class Run {
   std::int64_t first_step_ = 0;
   std::shared_ptr<Potential> potential_;  ///< null: the water model
   std::unique_ptr<Engine> engine_;
-  std::string device_;
+  std::string device_, device_name_ = "cpu";
   std::vector<std::unique_ptr<Observer>> own_;        // custom ones, until moved to observers_
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last
   Checkpointer* checkpointer_ = nullptr;

@@ -269,7 +269,7 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
     }
     co_return {};
   };
-  start::run_quenches({model, molecules, options.potential},
+  start::run_quenches({model, molecules, options.potential, {}, options.device},
                       {.should_continue = options.should_continue}, start::first_ids(starts),
                       options.threads, run_start);
   lowest.starts_that_hit =
@@ -358,15 +358,24 @@ int max_quench_iterations(int molecules) {
   return static_cast<int>(std::clamp(5e9 / std::max(pairs, 1.0), 1.0, 10'000.0));
 }
 
+start::QuenchTask start::quench_random_cluster(Quenches& quenches, std::vector<double>& x) {
+  const Surface& surface = quenches.surface();
+  const MinimiseResult result =
+      co_await quenches.quench(x, 1e-3, max_quench_iterations(surface.molecules));
+  move_centre_to_origin(surface.model, x);
+  co_return result;
+}
+
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                      std::int64_t replica, MinimiseResult* result,
                                      const std::function<bool()>& should_continue) {
   std::vector<double> x = random_cluster(model, molecules, seed, replica);
-  ForceField force_field(model, molecules);
-  const MinimiseResult r =
-      quench(force_field, x, {1e-3, max_quench_iterations(molecules), should_continue});
-  start::move_centre_to_origin(model, x);
-  if (result) *result = r;
+  const auto quench = [&](start::Quenches& quenches, std::int64_t) -> start::QuenchTask {
+    const MinimiseResult r = co_await start::quench_random_cluster(quenches, x);
+    if (result) *result = r;
+    co_return r;
+  };
+  start::run_quenches({model, molecules}, {.should_continue = should_continue}, {}, 1, quench);
   return x;
 }
 

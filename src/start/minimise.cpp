@@ -98,6 +98,19 @@ std::vector<double> descending_mode(start::Quenches& quenches, std::span<const d
   return std::move(modes.displacements_per_sqrt_Da);
 }
 
+/// Hydrogens have no repulsion: a dissociated hydrogen falls into the oxygen of another molecule.
+/// @throws NumericalError
+void check_dissociation(const start::Surface& surface, const MinimiseResult& result) {
+  if (!surface.omega ||
+      result.energy_kcal_per_mol > kDissociated * std::max(1, surface.molecules)) {
+    return;
+  }
+  throw NumericalError(
+      fmt::format("omega = {:g} is too small: molecules dissociate during the relaxation. Use a "
+                  "larger omega, or set relax = false in the deck",
+                  *surface.omega));
+}
+
 /// A single cluster.
 template <class MakeTask>
 MinimiseResult run_alone(const start::Surface& surface, const MinimiseOptions& options,
@@ -180,6 +193,18 @@ start::QuenchTask start::quench_to_minimum(Quenches& quenches, std::span<double>
   co_return here;
 }
 
+start::QuenchTask start::relax(Quenches& quenches, std::span<double> positions_A,
+                               MinimiseResult* result) {
+  const Surface& surface = quenches.surface();
+  std::vector<double> x(positions_A.begin(), positions_A.end());
+  const MinimiseResult r =
+      co_await quenches.quench(x, 1e-7, std::min(2'000, max_quench_iterations(surface.molecules)));
+  check_dissociation(surface, r);
+  std::ranges::copy(x, positions_A.begin());
+  if (result) *result = r;
+  co_return r;
+}
+
 MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<double> positions_A,
                                const MinimiseOptions& options) {
   check_size(force_field, positions_A);
@@ -195,13 +220,7 @@ MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<
   surface.omega = omega;
   std::vector<double> relaxed(positions_A.begin(), positions_A.end());
   const MinimiseResult result = quench_alone(surface, relaxed, options);
-  // Hydrogens have no repulsion: a dissociated hydrogen falls into the oxygen of another molecule.
-  if (!(result.energy_kcal_per_mol > kDissociated * std::max(1, force_field.molecules()))) {
-    throw NumericalError(
-        fmt::format("omega = {:g} is too small: molecules dissociate during the relaxation. Use a "
-                    "larger omega, or set relax = false in the deck",
-                    omega));
-  }
+  check_dissociation(surface, result);
   std::ranges::copy(relaxed, positions_A.begin());
   return result;
 }
@@ -222,9 +241,9 @@ RigidFit fit_rigid_geometry(const WaterModel& model, std::span<double> positions
 }
 
 std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molecules,
-                                              std::span<double> positions_A, int threads,
-                                              const MinimiseOptions& options,
-                                              std::shared_ptr<Potential> potential) {
+                                              std::span<double> positions_A,
+                                              const DeviceRequest& device,
+                                              const MinimiseOptions& options) {
   const std::size_t size =
       static_cast<std::size_t>(molecules > 0 ? molecules : 0) * kCoordinatesPerMolecule;
   if (size == 0 || positions_A.size() % size != 0) {
@@ -235,7 +254,7 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
   const auto name_of = [&](std::size_t at) {
     return size == positions_A.size() ? where : fmt::format("{}[{}]", where, at / size);
   };
-  const bool flexible = potential != nullptr || model.is_flexible();
+  const bool flexible = device.potential != nullptr || model.is_flexible();
   std::vector<Problem> problems;  // of all clusters
   for (std::size_t at = 0; at < positions_A.size(); at += size) {
     std::ranges::move(
@@ -273,8 +292,8 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
       throw InputError(fmt::format("{}: {}", name_of(cluster * size), error.what()));
     }
   };
-  start::run_quenches({model, molecules, std::move(potential)}, shared,
-                      start::first_ids(std::ssize(results)), threads, minimise);
+  start::run_quenches({model, molecules, device.potential, {}, device.name}, shared,
+                      start::first_ids(std::ssize(results)), device.threads, minimise);
   return results;
 }
 

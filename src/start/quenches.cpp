@@ -9,6 +9,11 @@
 
 #include "core/parallel.hpp"
 #include "cpu/layout.hpp"
+#include "engine/device_engine.hpp"
+#include "interface/measure.hpp"
+#include "kernels/device_probe.hpp"
+#include "kernels/layout.hpp"
+#include "kernels/quench.hpp"
 #include "molecule_frame.hpp"
 #include "physics/penalty.hpp"
 #include "steps/step_parameters.hpp"
@@ -37,6 +42,23 @@ QuenchRules rules_of(const Surface& surface) {
                                : kRealBondStiffness;
   rules.bond_unit_A = std::sqrt(kQuenchStiffness / stiffness);
   return rules;
+}
+
+bool has_only_pairs(const Surface& surface) {
+  return !surface.potential && !surface.omega && !surface.model.is_many_body();
+}
+
+/// The CUDA device of a thread; nothing: the CPU.
+std::optional<int> cuda_device_of(const Surface& surface, int thread) {
+  check_device(surface.device);
+  const auto devices = parse_cuda_devices(surface.device);
+  if (!devices || !has_only_pairs(surface) || surface.molecules > gpu::kMostInWarp) {
+    return std::nullopt;
+  }
+  if (devices->all) {
+    return thread % std::max(1, static_cast<int>(probe_devices().devices.size()));
+  }
+  return devices->indices[static_cast<std::size_t>(thread) % devices->indices.size()];
 }
 
 const char* likely_cause(const Surface& surface) {
@@ -95,6 +117,7 @@ Quenches::Quench::Quench(Quenches& quenches, std::span<double> positions_A,
 void Quenches::Quench::await_suspend(std::coroutine_handle<> waiting) {
   waiting_ = waiting;
   quenches_.seats_[quenches_.now_].quench = this;
+  if (quenches_.cuda_) return;
   quenches_.group(quenches_.now_)
       .begin(quenches_.cluster(quenches_.now_), positions_A_, tolerance_kcal_per_mol_A_,
              most_iterations_);
@@ -107,15 +130,19 @@ MinimiseResult Quenches::Quench::await_resume() const {
 }
 
 Quenches::Quenches(const Surface& surface, MinimiseOptions options, const ImageIds& ids,
-                   std::int64_t most_seats)
+                   std::int64_t most_seats, int thread)
     : surface_(surface),
       options_(std::move(options)),
       ids_(ids),
       rules_(rules_of(surface)),
       forces_(std::make_unique<Forces>()) {
-  const bool only_pairs = !surface.potential && !surface.omega && !surface.model.is_many_body() &&
-                          !surface.model.has_field();
-  if (only_pairs && cpu::is_small_cluster(surface.molecules)) {
+  cuda_ = cuda_device_of(surface, thread);
+  if (cuda_) {
+    seats_.resize(static_cast<std::size_t>(most_seats));
+    return;
+  }
+  if (has_only_pairs(surface) && !surface.model.has_field() &&
+      cpu::is_small_cluster(surface.molecules)) {
     forces_->in_packs.emplace(surface.model, surface.molecules);
   } else if (!surface.potential) {
     forces_->of_model.emplace(surface.model, surface.molecules, DeviceRequest{"cpu", 1});
@@ -192,12 +219,39 @@ void Quenches::evaluate(std::span<const std::size_t> seats) {
   for (std::size_t first = 0; first < seats_.size(); first += clusters_) group(first).step();
 }
 
-void Quenches::end_quenches(std::span<const std::size_t> seats) {
+void Quenches::quench_on_device(std::span<const std::size_t> seats) {
+  System system;
+  system.model = surface_.model;
+  system.molecules = surface_.molecules;
+  const std::size_t size = 9 * static_cast<std::size_t>(surface_.molecules);
+  constexpr std::size_t kNumbers = QuenchNumber::kNumbers;
+  std::vector<double> positions_A, numbers(seats.size() * kNumbers, 0.0);
+  std::size_t at = 0;
+  for (const std::size_t seat : seats) {
+    const Quench& quench = *seats_[seat].quench;
+    positions_A.insert(positions_A.end(), quench.positions_A_.begin(), quench.positions_A_.end());
+    begin_quench(quench.tolerance_kcal_per_mol_A_, quench.most_iterations_,
+                 [&](int k, double value) { numbers[at + static_cast<std::size_t>(k)] = value; });
+    at += kNumbers;
+  }
+  quench_on_cuda(system, rules_, *cuda_, positions_A, numbers, options_.should_continue);
+  std::vector<std::size_t> places(seats_.size());
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    std::copy_n(&positions_A[i * size], size, seats_[seats[i]].quench->positions_A_.begin());
+    places[seats[i]] = i;
+  }
+  end_quenches(seats, [&](std::size_t seat, int k) {
+    return numbers[places[seat] * kNumbers + static_cast<std::size_t>(k)];
+  });
+}
+
+void Quenches::end_quenches(std::span<const std::size_t> seats,
+                            const std::function<double(std::size_t seat, int k)>& number_of) {
   using N = QuenchNumber;
   const bool goes_on = !options_.should_continue || options_.should_continue();
   const Seat* failed = nullptr;
   for (const std::size_t seat : seats) {
-    const auto number = [&](int k) { return group(seat).number(cluster(seat), k); };
+    const auto number = [&](int k) { return number_of(seat, k); };
     const auto status = static_cast<int>(number(N::kStatus));
     Quench& quench = *seats_[seat].quench;
     quench.result_ = {number(N::kStartEnergy), number(N::kEnergy), number(N::kGradient),
@@ -207,9 +261,11 @@ void Quenches::end_quenches(std::span<const std::size_t> seats) {
       if (options_.on_iteration && number(N::kTries) == 0.0) options_.on_iteration(quench.result_);
       continue;
     }
-    group(seat).get_positions(cluster(seat), quench.positions_A_);
+    if (!cuda_) {
+      group(seat).get_positions(cluster(seat), quench.positions_A_);
+      group(seat).end(cluster(seat));
+    }
     if (rules_.rigid) fit_rigid_geometry(surface_.model, quench.positions_A_);
-    group(seat).end(cluster(seat));
     now_ = seat;
     seats_[seat].quench = nullptr;
     quench.waiting_.resume();
@@ -234,8 +290,13 @@ void Quenches::run(const std::function<std::optional<QuenchTask>()>& next) {
     }
     if (waiting.empty()) return;
     std::ranges::sort(waiting, {}, [&](std::size_t seat) { return seats_[seat].number; });
+    if (cuda_) {
+      quench_on_device(waiting);
+      continue;
+    }
     evaluate(waiting);
-    end_quenches(waiting);
+    end_quenches(waiting,
+                 [&](std::size_t seat, int k) { return group(seat).number(cluster(seat), k); });
   }
 }
 
@@ -252,9 +313,9 @@ void run_quenches(const Surface& surface, const MinimiseOptions& options, const 
   std::atomic<std::int64_t> begun = 0;
   const int team = surface.potential ? 1 : SharedLoop(n).team(threads);
   FirstException caught;
-  run_team(team, [&](int, int) {
+  run_team(team, [&](int thread, int) {
     caught.call([&] {
-      Quenches quenches(surface, options, ids, (n + team - 1) / team);
+      Quenches quenches(surface, options, ids, (n + team - 1) / team, thread);
       quenches.run([&]() -> std::optional<QuenchTask> {
         const std::int64_t i = begun++;
         if (i >= n) return std::nullopt;

@@ -82,6 +82,9 @@ struct Surface {
   int molecules = 0;
   std::shared_ptr<Potential> potential{};  ///< null: the energies of the model
   std::optional<double> omega{};           ///< of a penalty on bonds that are not rigid
+  /// As in DeviceRequest. Pairwise models of up to 32 molecules are quenched on CUDA devices that
+  /// the name lists; all others on the CPU, as by "auto".
+  std::string device = "cpu";
 
   /// Whether bonds are not rigid.
   bool is_soft() const { return potential || model.is_flexible() || omega; }
@@ -105,8 +108,9 @@ class Quenches {
 
   /// @param options its functions, which may end the quenches or watch them
   /// @param most_seats not used beyond what the forces can use
+  /// @param thread number; threads use the devices of a list by turns
   Quenches(const Surface& surface, MinimiseOptions options, const ImageIds& ids,
-           std::int64_t most_seats);
+           std::int64_t most_seats, int thread = 0);
   ~Quenches();
 
   /// Quenches a cluster; of a coroutine, in an expression that awaits it.
@@ -156,8 +160,12 @@ class Quenches {
   void seat_tasks(const std::function<std::optional<QuenchTask>()>& next);
   /// Energies and forces of the trial positions of the seats, and a step.
   void evaluate(std::span<const std::size_t> seats);
+  /// Completes the quenches of the seats.
+  void quench_on_device(std::span<const std::size_t> seats);
   /// Lets tasks go on whose quenches have ended.
-  void end_quenches(std::span<const std::size_t> seats);
+  /// @param number (seat, QuenchNumber)
+  void end_quenches(std::span<const std::size_t> seats,
+                    const std::function<double(std::size_t seat, int k)>& number);
 
   Surface surface_;
   MinimiseOptions options_;
@@ -167,6 +175,7 @@ class Quenches {
   std::unique_ptr<Forces> forces_;
   std::vector<cpu::QuenchGroup> groups_;
   std::size_t clusters_ = 1;  ///< of a group
+  std::optional<int> cuda_;   ///< device in place of the groups
   std::vector<Seat> seats_;
   std::size_t now_ = 0;  ///< seat of the coroutine that runs
   std::int64_t begun_ = 0;
@@ -177,6 +186,14 @@ class Quenches {
 /// tarn::quench_to_minimum()
 QuenchTask quench_to_minimum(Quenches& quenches, std::span<double> positions_A,
                              double tolerance_kcal_per_mol_A, int most_iterations);
+
+/// Quenches a random cluster to 1e-3 kcal/mol/A, and moves its centre of mass to the origin.
+QuenchTask quench_random_cluster(Quenches& quenches, std::vector<double>& positions_A);
+
+/// relax_penalised(), or quench() for a flexible model, with the limits of a start.
+/// @param result if not null, receives the result
+QuenchTask relax(Quenches& quenches, std::span<double> positions_A,
+                 MinimiseResult* result = nullptr);
 
 /// Runs one task per image id: several threads share them, or with a potential this one runs all.
 /// @param make_task (Quenches&, i), i = 0 .. n-1

@@ -9,6 +9,7 @@
 
 #include "core/parallel.hpp"
 #include "molecule_frame.hpp"
+#include "quenches.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
@@ -117,15 +118,15 @@ class StartMaker {
     if (deck_.system.velocities == VelocityKind::file) {
       for (std::size_t i = 0; i < files_.size(); ++i) prepare_velocities_of_file(i);
     }
-    // Copies of one structure take a microsecond each, minimisations a thousand times that.
-    const bool minimises = files_.empty() && !state_ && deck_.system.start == StartKind::quenched;
-    const std::int64_t grain = minimises || relaxed_ || projected_ ? 1 : 16;
+    if (files_.empty() && !state_) make_random_positions();
+    // Copies of one structure take a microsecond each, projections a thousand times that.
+    const std::int64_t grain = projected_ ? 1 : 16;
     for_each_index(
         deck_.system.replicas, deck_.run.threads,
         [&](int) { return ForceField(system_.model, system_.molecules); },
         [&](ForceField& worker, std::int64_t r) {
           make_replica(worker, r);
-          ++done_;
+          if (projected_ || !files_.empty() || state_) ++done_;
         },
         grain);
     if (stopped_) throw StartInterrupted();
@@ -207,10 +208,13 @@ class StartMaker {
     const auto index = static_cast<std::size_t>(r);
     const std::size_t size = state.coordinates();
     state.replica_ids[index] = r;
-    const std::span<double> x(&state.positions_A[size * index], size);
+    const std::span<double> x = positions_of(r);
     const std::span<double> v(&state.velocities_A_per_akma[size * index], size);
-    make_positions(worker, r, x);
-    if (!may_continue()) throw StartInterrupted();
+    if (!files_.empty()) {
+      std::ranges::copy(file_of(r).positions_A, x.begin());
+    } else if (state_) {
+      std::copy_n(&state_->state.positions_A[source_of(r, size)], size, x.begin());
+    }
     make_velocities(r, x, v);
     if (deck_.system.remove_momentum) start::remove_momentum(system_, x, v);
     if (!projected_) return;
@@ -229,26 +233,45 @@ class StartMaker {
     return sources_ == 1 ? 0 : size * static_cast<std::size_t>(r);
   }
 
-  void make_positions(ForceField& worker, std::int64_t r, std::span<double> x) {
-    if (!files_.empty()) {
-      std::ranges::copy(file_of(r).positions_A, x.begin());
-    } else if (state_) {
-      std::copy_n(&state_->state.positions_A[source_of(r, x.size())], x.size(), x.begin());
-    } else {
-      const WaterModel& model = system_.model;
-      MinimiseResult quench;
-      quench.converged = true;
-      const bool quenched = deck_.system.start == StartKind::quenched;
-      const std::vector<double> cluster =
-          quenched ? quenched_cluster(model, system_.molecules, system_.seed, r, &quench,
-                                      should_continue_)
-                   : random_cluster(model, system_.molecules, system_.seed, r);
-      if (quenched) reject_fused_atoms(deck_, cluster, r);
-      std::copy(cluster.begin(), cluster.end(), x.begin());
-      quench_report_.add(quench);
-      if (relaxed_)
-        relax_report_.add(start::relax(worker, system_.integrator.omega, x, should_continue_));
+  std::span<double> positions_of(std::int64_t r) {
+    const std::size_t size = start_.state.coordinates();
+    return {&start_.state.positions_A[size * static_cast<std::size_t>(r)], size};
+  }
+
+  /// Random clusters, many of which are quenched or relaxed at a time.
+  void make_random_positions() {
+    start::Surface surface{system_.model, system_.molecules};
+    // By "auto", starts do not depend on whether there is a GPU.
+    if (deck_.run.device != "auto") surface.device = deck_.run.device;
+    const bool quenched = deck_.system.start == StartKind::quenched;
+    const MinimiseOptions options{.should_continue = should_continue_};
+    const start::ImageIds ids = start::first_ids(deck_.system.replicas);
+    start::run_quenches(surface, options, ids, deck_.run.threads,
+                        [&](start::Quenches& quenches, std::int64_t r) {
+                          return make_random_cluster(quenches, r, quenched);
+                        });
+    if (!relaxed_) return;
+    if (!system_.model.is_flexible()) surface.omega = system_.integrator.omega;
+    start::run_quenches(
+        surface, options, ids, deck_.run.threads,
+        [&](start::Quenches& quenches, std::int64_t r) { return relax(quenches, r); });
+  }
+  start::QuenchTask make_random_cluster(start::Quenches& quenches, std::int64_t r, bool quenched) {
+    if (!may_continue()) throw StartInterrupted();
+    std::vector<double> x = random_cluster(system_.model, system_.molecules, system_.seed, r);
+    if (quenched) {
+      quench_report_.add(co_await start::quench_random_cluster(quenches, x));
+      reject_fused_atoms(deck_, x, r);
+      if (!projected_ && !relaxed_) ++done_;
     }
+    std::ranges::copy(x, positions_of(r).begin());
+    co_return {};
+  }
+  start::QuenchTask relax(start::Quenches& quenches, std::int64_t r) {
+    if (!may_continue()) throw StartInterrupted();
+    relax_report_.add(co_await start::relax(quenches, positions_of(r)));
+    if (!projected_) ++done_;
+    co_return {};
   }
 
   void make_velocities(std::int64_t r, std::span<const double> x, std::span<double> v) const {

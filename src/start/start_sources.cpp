@@ -52,14 +52,6 @@ bool keeps_bonds_rigid(const Deck& deck) {
   return is_rigid(deck.integrator.scheme) || std::isinf(deck.integrator.omega);
 }
 
-MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A,
-                     const std::function<bool()>& should_continue) {
-  const MinimiseOptions options{
-      1e-7, std::min(2'000, max_quench_iterations(force_field.molecules())), should_continue};
-  if (force_field.model().is_flexible()) return quench(force_field, positions_A, options);
-  return relax_penalised(force_field, omega, positions_A, options);
-}
-
 void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
                   const std::function<bool()>& should_continue, io::Structure& file,
                   Messages& messages) {
@@ -72,8 +64,11 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
   }
   if (on_constraints) append(make_rigid(model, x, path), messages);
   if (!relaxed) return;
-  ForceField force_field(model, system.molecules);
-  const MinimiseResult r = relax(force_field, system.integrator.omega, x, should_continue);
+  Surface surface{model, file.molecules};
+  if (!model.is_flexible()) surface.omega = system.integrator.omega;
+  MinimiseResult r;
+  run_quenches(surface, {.should_continue = should_continue}, {}, 1,
+               [&](Quenches& quenches, std::int64_t) { return relax(quenches, x, &r); });
   messages.push_back(Message::note(fmt::format(
       "relaxed to V0 + V1 = {:.6f} kcal/mol in {} iterations{}", r.energy_kcal_per_mol,
       r.iterations,

@@ -27,10 +27,6 @@ namespace tarn::start {
 /// Whether the scheme needs molecules of the model's exact geometry.
 bool keeps_bonds_rigid(const Deck& deck);
 
-/// relax_penalised(), or quench() for a flexible model, with the limits of a start.
-MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A,
-                     const std::function<bool()>& should_continue);
-
 /// Prepares a structure file that every replica starts from.
 /// @param on_constraints put the molecules onto the rigid geometry
 /// @param relaxed minimise V0 + V1

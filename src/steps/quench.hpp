@@ -25,7 +25,7 @@ struct QuenchRules {
   double bond_unit_A = 1.0;
   double r_oh_A = 1.0;  ///< of the model
 
-  int unknowns() const { return rigid ? 6 : 9; }
+  TARN_HD int unknowns() const { return rigid ? 6 : 9; }
 };
 
 /// A typical second derivative of the energy for a translation [kcal/mol/A^2] or a libration
@@ -58,6 +58,19 @@ struct QuenchNumber {
   };
 };
 enum QuenchStatus : int { kQuenchRuns, kQuenchConverged, kQuenchEnded, kQuenchNotFinite };
+
+/// The numbers of a cluster whose first trial are its present positions.
+/// @param put (QuenchNumber, value), for those that are not 0
+template <class Put>
+void begin_quench(double tolerance_kcal_per_mol_A, double most_iterations, const Put& put) {
+  using N = QuenchNumber;
+  put(N::kTolerance, tolerance_kcal_per_mol_A);
+  put(N::kMostIterations, most_iterations);
+  put(N::kIterations, -1.0);
+  put(N::kScale, 1.0 / kQuenchStiffness);
+  put(N::kLowestEnergy, 1e300);
+  put(N::kLowestGradient, 1e300);
+}
 
 /// Rows of unknowns: gradients at the present and at the trial positions, the direction, work
 /// space, and the last steps s with the changes y of the gradient.

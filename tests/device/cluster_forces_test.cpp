@@ -69,6 +69,40 @@ TEST_P(ClusterForcesOf, MatchSinglePoints) {
   }
 }
 
+/// Minima to 1e-7 kcal/mol as by the CPU one by one, whatever the batch.
+TEST_P(ClusterForcesOf, QuenchToTheSameMinima) {
+  for (const auto& [name, n, count] : {std::tuple{"tip3p", 8, 5},
+                                       {"tip3p", 3, 11},
+                                       {"tip4p", 5, 3},
+                                       {"spcfw", 1, 3},
+                                       {"qtip4pf", 2, 3}}) {
+    SCOPED_TRACE(std::string(name) + " " + std::to_string(n));
+    const WaterModel model = *find_water_model(name);
+    Clusters c{model, n, {}};
+    // Near minima, so that all devices end at the same ones.
+    for (int r = 0; r < count; ++r) {
+      const std::vector<double> x = quenched_cluster(model, n, 3, r);
+      c.positions_A.insert(c.positions_A.end(), x.begin(), x.end());
+    }
+    std::vector<double> all = c.positions_A;
+    const auto results = minimise_clusters(model, n, all, {GetParam(), 2});
+    for (std::size_t r = 0; r < c.count(); ++r) {
+      const auto quenched = [&](const std::string& device) {
+        std::vector<double> x(c.at(r).begin(), c.at(r).end());
+        const MinimiseResult result = minimise_clusters(model, n, x, {device, 1}).front();
+        EXPECT_TRUE(result.converged);
+        return std::pair(result.energy_kcal_per_mol, x);
+      };
+      EXPECT_NEAR(results[r].energy_kcal_per_mol, quenched("cpu").first, 1e-7);
+      if (r % 2 == 1) continue;  // an emulated quench takes tenths of a second
+      const auto [energy, x] = quenched(GetParam());
+      EXPECT_EQ(results[r].energy_kcal_per_mol, energy);
+      EXPECT_TRUE(std::equal(x.begin(), x.end(),
+                             all.begin() + static_cast<std::ptrdiff_t>(r * c.numbers())));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ClusterForcesOf, ::testing::Values("cpu", "cuda"), name_of_device);
 
 TEST(ClusterForces, OfAClusterDependOnNothingElse) {
@@ -120,7 +154,7 @@ TEST(DipoleMoments, AreSumsOverCharges) {
 TEST(MinimiseClusters, EachAsAlone) {
   const Clusters c = clusters(tip3p(), 3, 4);
   std::vector<double> all = c.positions_A;
-  const std::vector<MinimiseResult> results = minimise_clusters(tip3p(), 3, all, 2);
+  const std::vector<MinimiseResult> results = minimise_clusters(tip3p(), 3, all, {"cpu", 2});
   for (std::size_t r = 0; r < 4; ++r) {
     std::vector<double> alone(c.at(r).begin(), c.at(r).end());
     make_rigid(tip3p(), alone, "alone");

@@ -42,7 +42,7 @@ std::vector<double> distances(std::span<const double> x) {
 std::vector<MinimiseResult> minimise(const std::shared_ptr<RecordedPotential>& potential,
                                      int molecules, std::vector<double>& x, int threads = 0,
                                      const MinimiseOptions& options = {}) {
-  return minimise_clusters(flexible(), molecules, x, threads, options, potential);
+  return minimise_clusters(flexible(), molecules, x, {"cpu", threads, potential}, options);
 }
 void throw_from(RecordedPotential& potential) {
   potential.change = [](auto...) { throw std::runtime_error("no convergence"); };
@@ -281,10 +281,10 @@ TEST(PotentialMinima, NumbersThatAreNotFinite) {
 TEST(PotentialMinima, RefuseWhatIsNoMolecule) {
   std::vector<double> x = clusters(2, 2);
   x[3] += 4.0;
-  EXPECT_THROW(minimise_clusters(tip3p(), 2, x, 0, {}, potential_of(2)), InputError);
+  EXPECT_THROW(minimise_clusters(tip3p(), 2, x, {"cpu", 0, potential_of(2)}), InputError);
   x = clusters(2, 2);
   x[3] += 0.3;  // beyond the tolerance of a rigid model
-  EXPECT_NO_THROW(minimise_clusters(tip3p(), 2, x, 0, {}, potential_of(2)));
+  EXPECT_NO_THROW(minimise_clusters(tip3p(), 2, x, {"cpu", 0, potential_of(2)}));
 }
 
 // --- normal modes -------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ struct RunInfo {
   /// Bath temperatures: replica r has element r modulo the length; empty: no bath.
   std::vector<double> baths_K{};
   int threads = 0;  ///< threads for the observer's own work; 0: all available
+  /// For the observer's own work on many clusters; see minimise_clusters().
+  std::string device = "cpu";
   int starts = 1;   ///< start structures that the ladders take in turn
   /// With replica exchange: the walker in a replica, during observe(); else empty.
   std::function<std::int64_t(std::int64_t replica)> walker_at{};
