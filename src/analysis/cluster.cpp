@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "core/vector_clones.hpp"
 #include "physics/bias.hpp"
 #include "physics/cluster_shape.hpp"
 
@@ -14,18 +15,37 @@ Triple<double> molecule(std::span<const double> positions_A, int m) {
   return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
 }
 
+/// Squares of the distances of all oxygens from a point. @param oxygens [component][molecule]
+TARN_VECTOR_CLONES void squared_distances(const double* oxygens, std::size_t n,
+                                          const Vec3<double>& from, double* squares) {
+  for (std::size_t m = 0; m < n; ++m) {
+    squares[m] = norm2(Vec3<double>{oxygens[m], oxygens[n + m], oxygens[2 * n + m]} - from);
+  }
+}
+
 }  // namespace
 
 std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
   std::vector<HydrogenBond> bonds;
-  const auto n = static_cast<int>(positions_A.size() / 9);
-  for (int m = 0; m < n; ++m) {
+  const std::size_t n = positions_A.size() / 9;
+  std::vector<double> oxygens(3 * n), squares(n);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t m = 0; m < n; ++m) oxygens[c * n + m] = positions_A[9 * m + c];
+  }
+  std::vector<int> near(n + 1);
+  for (int m = 0; m < static_cast<int>(n); ++m) {
     const Triple<double> donor = molecule(positions_A, m);
-    for (int other = 0; other < n; ++other) {
+    squared_distances(oxygens.data(), n, donor.o, squares.data());
+    // Without branches, because most pairs are farther apart and some are not.
+    std::size_t count = 0;
+    for (std::size_t other = 0; other < n; ++other) {
+      near[count] = static_cast<int>(other);
+      count += squares[other] < kHydrogenBond_A * kHydrogenBond_A ? 1 : 0;
+    }
+    for (const int other : std::span(near).first(count)) {
+      if (other == m) continue;
       const Vec3<double> oo = molecule(positions_A, other).o - donor.o;
-      const double oo2 = norm2(oo);
-      // Most pairs are farther apart, and need no roots.
-      if (other == m || oo2 >= kHydrogenBond_A * kHydrogenBond_A) continue;
+      const double oo2 = squares[static_cast<std::size_t>(other)];
       if (is_hydrogen_bond(oo, oo2, donor.h1 - donor.o)) bonds.push_back({m, other, 1});
       if (is_hydrogen_bond(oo, oo2, donor.h2 - donor.o)) bonds.push_back({m, other, 2});
     }
