@@ -17,10 +17,13 @@
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/start.hpp"
 
 /// @file
 /// Benchmarks of the CUDA engine on the first device: ensembles of small clusters, one cluster of
-/// growing size, ring polymers, and the linear solves of molecules, structured and by cuSOLVER.
+/// growing size, ring polymers, quenches on both devices, and the linear solves of molecules,
+/// structured and by cuSOLVER.
 /// CUDA events around whole advances measure the time, including launches and waiting.
 ///
 /// `share_of_bound` is the time of the pairs alone, if each of their instructions were issued
@@ -97,6 +100,28 @@ void run_case(benchmark::State& state, const Case& c, const Bound& bound) {
     const double at_bound = bound_seconds(c, done, bound);
     if (at_bound > 0.0 && seconds > 0.0) state.counters["share_of_bound"] = at_bound / seconds;
     if (!engine->blow_ups().empty()) fail(state, "a replica blew up");
+  } catch (const Error& error) {
+    fail(state, error.what());
+  }
+}
+
+/// Quenches of hot octamers; the time includes that of the saddle point checks on the CPU.
+void run_quenches(benchmark::State& state, const std::string& device, int clusters) {
+  try {
+    const WaterModel model = *find_water_model("tip3p");
+    std::vector<double> start;
+    for (int r = 0; r < clusters; ++r) {
+      const std::vector<double> x = random_cluster(model, 8, 1, r);
+      start.insert(start.end(), x.begin(), x.end());
+    }
+    for (auto _ : state) {
+      state.PauseTiming();
+      std::vector<double> x = start;
+      state.ResumeTiming();
+      minimise_clusters(model, 8, x, {device});
+    }
+    state.counters["quenches_per_s"] = Counter(
+        static_cast<double>(clusters) * static_cast<double>(state.iterations()), Counter::kIsRate);
   } catch (const Error& error) {
     fail(state, error.what());
   }
@@ -195,6 +220,17 @@ void add_cases(const Bound& bound) {
                                  [c, bound](benchmark::State& state) { run_case(state, c, bound); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
+  }
+  for (const char* device : {"cpu", "cuda:0"}) {
+    for (int clusters : {1'000, 16'000}) {
+      const std::string name =
+          std::string("quenches/") + device + "/N:8/clusters:" + std::to_string(clusters);
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [device, clusters](benchmark::State& state) { run_quenches(state, device, clusters); })
+          ->UseRealTime()
+          ->Unit(benchmark::kMillisecond);
+    }
   }
   for (int molecules : {1'000, 100'000, 1'000'000}) {
     for (bool dense : {false, true}) {

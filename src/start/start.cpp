@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "kernels/device_probe.hpp"
 #include "molecule_frame.hpp"
 #include "quenches.hpp"
 #include "start_sources.hpp"
@@ -241,8 +242,10 @@ class StartMaker {
   /// Random clusters, many of which are quenched or relaxed at a time.
   void make_random_positions() {
     start::Surface surface{system_.model, system_.molecules};
-    // By "auto", starts do not depend on whether there is a GPU.
-    if (deck_.run.device != "auto") surface.device = deck_.run.device;
+    // By "auto", starts do not depend on whether there is a GPU. A deck may be checked without one.
+    if (deck_.run.device != "auto" && probe_devices().status == ProbeStatus::ok) {
+      surface.device = deck_.run.device;
+    }
     const bool quenched = deck_.system.start == StartKind::quenched;
     const MinimiseOptions options{.should_continue = should_continue_};
     const start::ImageIds ids = start::first_ids(deck_.system.replicas);
