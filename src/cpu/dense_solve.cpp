@@ -65,12 +65,13 @@ class Dense {
   }
   /// Writes the block that couples molecule k (rows) to l (columns).
   void put_coupling(int k, int l, auto&& matrix) const {
+    SymmetricBlock<double> blocks[3][3];
+    couplings<kMSite>(pair_, at(k), at(l), blocks);
     for (int a = 0; a < 3; ++a) {
       for (int b = 0; b < 3; ++b) {
-        for_each_element(coupling<kMSite>(pair_, at(k), a, at(l), b), true,
-                         [&](int row, int column, double value) {
-                           matrix(3 * a + row, 3 * b + column) = terms_.bh2 * value;
-                         });
+        for_each_element(blocks[a][b], true, [&](int row, int column, double value) {
+          matrix(3 * a + row, 3 * b + column) = terms_.bh2 * value;
+        });
       }
     }
   }

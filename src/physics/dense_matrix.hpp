@@ -136,6 +136,23 @@ TARN_HD SymmetricBlock<T> coupling(const PairParameters<S>& p, const Triple<T>& 
   return sum;
 }
 
+/// The same for all atoms. @param blocks out: [a][b]
+template <bool kMSite, class T, class S>
+TARN_HD void couplings(const PairParameters<S>& p, const Triple<T>& xi, const Triple<T>& xj,
+                       SymmetricBlock<T> (&blocks)[3][3]) {
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b < 3; ++b) blocks[a][b] = no_block<T>();
+  }
+  for_each_site_block<kMSite>(p, xi, xj, [&](int s, int t, const SymmetricBlock<T>& k) {
+    for (int a = s < 3 ? s : 0; a < (s < 3 ? s + 1 : 3); ++a) {
+      for (int b = t < 3 ? t : 0; b < (t < 3 ? t + 1 : 3); ++b) {
+        const S w = site_weight(s, a, p.m_weight) * site_weight(t, b, p.m_weight);
+        blocks[a][b] = fma(T(-w), k, blocks[a][b]);
+      }
+    }
+  });
+}
+
 /// The 9x9 matrix of a molecule: M + b h^2 (Hessian of the penalty, and diagonal block of the
 /// non-bonded Hessian). block() returns its 3x3 blocks between atoms a and b.
 template <class T>
