@@ -20,6 +20,9 @@ namespace tarn::io {
 namespace {
 
 constexpr int kMostLinks = 40;  // the limit of Linux
+// Of an AppendFile.
+constexpr std::size_t kMostBuffered = 1 << 16;
+constexpr std::chrono::seconds kFlushInterval{1};
 
 /// Whether the path is a device, a pipe or a folder, which a new file must not replace.
 bool is_no_regular_file(const std::string& path) {
@@ -162,13 +165,6 @@ void throw_io_error(std::string_view action, const std::string& path, int error_
   throw IoError(fmt::format("cannot {} '{}': {}. {}", action, path,
                             std::generic_category().message(error_number), advice(error_number)));
 }
-
-namespace {
-
-constexpr std::size_t kMostBuffered = 1 << 16;
-constexpr std::chrono::seconds kFlushInterval{1};
-
-}  // namespace
 
 AppendFile::AppendFile(std::string path) : path_(std::move(path)) {}
 

@@ -64,26 +64,6 @@ std::size_t get_count(std::istream& in, std::size_t size) {
   return static_cast<std::size_t>(count);
 }
 
-template <class T>
-std::vector<T> get_all(std::istream& in) {
-  std::vector<T> values(get_count(in, sizeof(T)));
-  if constexpr (kSameBytes) {
-    if (!in.read(reinterpret_cast<char*>(values.data()),
-                 static_cast<std::streamsize>(values.size() * sizeof(T)))) {
-      throw_short();
-    }
-  } else {
-    for (T& value : values) value = std::bit_cast<T>(get_bytes<BitsOf<T>>(in));
-  }
-  return values;
-}
-
-template <class T>
-std::vector<T> counted(std::vector<T> values, std::size_t count) {
-  if (values.size() == count) return values;
-  throw LayoutError(std::to_string(values.size()) + " values instead of " + std::to_string(count));
-}
-
 constexpr std::uint64_t kPrime1 = 0x9e3779b185ebca87u, kPrime2 = 0xc2b2ae3d27d4eb4fu,
                         kPrime3 = 0x165667b19e3779f9u, kPrime4 = 0x85ebca77c2b2ae63u,
                         kPrime5 = 0x27d4eb2f165667c5u;
@@ -127,20 +107,23 @@ std::string get_string(std::istream& in) {
   if (!in.read(text.data(), static_cast<std::streamsize>(text.size()))) throw_short();
   return text;
 }
-std::vector<double> get_doubles(std::istream& in) { return get_all<double>(in); }
-std::vector<float> get_floats(std::istream& in) { return get_all<float>(in); }
-std::vector<std::int64_t> get_i64s(std::istream& in) { return get_all<std::int64_t>(in); }
-std::vector<std::uint64_t> get_u64s(std::istream& in) { return get_all<std::uint64_t>(in); }
-
-std::vector<double> get_doubles(std::istream& in, std::size_t count) {
-  return counted(get_doubles(in), count);
+template <class T>
+std::vector<T> get_all(std::istream& in) {
+  std::vector<T> values(get_count(in, sizeof(T)));
+  if constexpr (kSameBytes) {
+    if (!in.read(reinterpret_cast<char*>(values.data()),
+                 static_cast<std::streamsize>(values.size() * sizeof(T)))) {
+      throw_short();
+    }
+  } else {
+    for (T& value : values) value = std::bit_cast<T>(get_bytes<BitsOf<T>>(in));
+  }
+  return values;
 }
-std::vector<std::int64_t> get_i64s(std::istream& in, std::size_t count) {
-  return counted(get_i64s(in), count);
-}
-std::vector<std::uint64_t> get_u64s(std::istream& in, std::size_t count) {
-  return counted(get_u64s(in), count);
-}
+template std::vector<double> get_all(std::istream&);
+template std::vector<float> get_all(std::istream&);
+template std::vector<std::int64_t> get_all(std::istream&);
+template std::vector<std::uint64_t> get_all(std::istream&);
 
 std::uint64_t checksum(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;

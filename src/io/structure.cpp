@@ -28,24 +28,18 @@ std::string text_of(const std::map<std::string, std::string>& comment, const cha
   return found == comment.end() ? std::string{} : found->second;
 }
 
-/// A frame and its number in the file, counted from 0.
-struct NumberedFrame {
-  Structure structure;
-  std::int64_t number = 0;
-};
-
-/// The chosen frame; its atoms are not checked.
-NumberedFrame chosen_frame(FrameReader& reader, const FrameChoice& choice,
-                           ReplicaNumbering& numbering) {
+/// The chosen frame; its atoms are not checked. @param number receives its number in the file,
+/// counted from 0
+Structure chosen_frame(FrameReader& reader, const FrameChoice& choice, ReplicaNumbering& numbering,
+                       std::int64_t& number) {
   std::optional<std::int64_t> replica = choice.replica;
   std::int64_t of_replica = 0;
-  std::int64_t number = 0;
-  for (; std::optional<Structure> structure = reader.next(); ++number) {
+  for (number = 0; std::optional<Structure> structure = reader.next(); ++number) {
     const std::optional<FrameIndex> index = numbering.next(*structure, reader);
     if (!replica) replica = index->number;
     if (index->number != *replica) continue;
     ++of_replica;
-    if (index->frame == choice.frame.value_or(0)) return {std::move(*structure), number};
+    if (index->frame == choice.frame.value_or(0)) return std::move(*structure);
   }
   if (number == 0) throw_no_frame(reader.path());
   const std::string message =
@@ -98,8 +92,8 @@ int Structure::beads() const { return std::max(parse_count(text_of(comment, "bea
 Structure read_structure(const std::string& path, const FrameChoice& choice, FrameCounts* counts) {
   const std::unique_ptr<FrameReader> reader = open_frames(path);
   ReplicaNumbering numbering;
-  NumberedFrame chosen = chosen_frame(*reader, choice, numbering);
-  Structure& structure = chosen.structure;
+  std::int64_t number = 0;
+  Structure structure = chosen_frame(*reader, choice, numbering, number);
   if (const int beads = structure.beads(); beads > 1) {
     throw InputError(
         path, reader->line_of_atom(0),
@@ -108,7 +102,7 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
                     "\"centroid\" or the number of a bead",
                     beads));
   }
-  check_molecules(structure, *reader, chosen.number);
+  check_molecules(structure, *reader, number);
   reader->check_rest();
   if (structure.has_box) structure.messages.push_back(note_on_box(path));
   if (counts != nullptr && !choice.is_given()) {
@@ -117,7 +111,7 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
     if (!warning.empty()) structure.messages.push_back(Message::warning(std::move(warning)));
   }
   if (choice.replica) append(numbering.messages(), structure.messages);
-  return std::move(structure);
+  return structure;
 }
 
 std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t frames,

@@ -313,27 +313,22 @@ double largest_length_error_A(const WaterModel& model, std::span<const double> p
 }
 
 void ReplicaClock::add(std::optional<std::int64_t> step, std::optional<double> time_ps) {
-  has_steps_ = has_steps_ && step;
-  has_times_ = has_times_ && time_ps;
-  if (has_steps_) add_step(*step);
-  if (has_times_) add_time(*time_ps);
-  ++frames_;
-}
-
-void ReplicaClock::add_step(std::int64_t step) {
-  if (frames_ == 0) first_step_ = last_step_ = step;
-  if (frames_ == 1) every_ = std::max<std::int64_t>(step - first_step_, 1);
-  if (frames_ > 0 && step - last_step_ != every_) even_steps_ = false;
-  last_step_ = step;
-  largest_step_ = std::max(largest_step_, step);
-}
-
-void ReplicaClock::add_time(double time_ps) {
-  if (frames_ == 0) first_ps_ = time_ps;
-  if (frames_ == 1) interval_ps_ = time_ps - first_ps_;
-  if (!times_agree(time_ps, first_ps_ + static_cast<double>(frames_) * interval_ps_)) {
-    even_times_ = false;
+  has_steps = has_steps && step;
+  has_times = has_times && time_ps;
+  if (has_steps) {
+    if (frames == 0) first_step = last_step = *step;
+    if (frames == 1) every = std::max<std::int64_t>(*step - first_step, 1);
+    if (frames > 0 && *step - last_step != every) has_even_steps = false;
+    last_step = *step;
+    largest_step = std::max(largest_step, *step);
   }
+  if (has_times) {
+    if (frames == 0) first_ps = *time_ps;
+    if (frames == 1) interval_ps = *time_ps - first_ps;
+    const double even_ps = first_ps + static_cast<double>(frames) * interval_ps;
+    if (!times_agree(*time_ps, even_ps)) has_even_times = false;
+  }
+  ++frames;
 }
 
 bool times_agree(double a_ps, double b_ps) {

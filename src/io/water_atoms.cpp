@@ -15,38 +15,14 @@
 namespace tarn::io {
 namespace {
 
-struct NameRow {
-  std::string_view name;
-  AtomKind kind;
-};
-
 // "D" counts as hydrogen, because decks set the masses. "M" and "OM" are the charge site of
 // four-site models, "LP" and "EP" also those of five-site models; "X", "Xx" and "Du" are dummy
 // atoms. Programs append numbers to these names, within a molecule (HW1, HW2) or through the whole
-// file (O1 H2 H3 O4 ...), but not to EPW.
-constexpr std::array<NameRow, 20> kNames{{
-    {"O", AtomKind::oxygen},
-    {"OW", AtomKind::oxygen},
-    {"OT", AtomKind::oxygen},
-    {"H", AtomKind::hydrogen},
-    {"HW", AtomKind::hydrogen},
-    {"HT", AtomKind::hydrogen},
-    {"D", AtomKind::hydrogen},
-    {"M", AtomKind::virtual_site},
-    {"MW", AtomKind::virtual_site},
-    {"EPW", AtomKind::virtual_site},
-    {"EP", AtomKind::virtual_site},
-    {"OM", AtomKind::virtual_site},
-    {"LP", AtomKind::virtual_site},
-    {"X", AtomKind::virtual_site},
-    {"XX", AtomKind::virtual_site},
-    {"DU", AtomKind::virtual_site},
-    // Names that are not one of the above with a number appended.
-    {"OH2", AtomKind::oxygen},
-    {"1H", AtomKind::hydrogen},
-    {"2H", AtomKind::hydrogen},
-    {"3H", AtomKind::hydrogen},
-}};
+// file (O1 H2 H3 O4 ...), but not to EPW. OH2 and 1H to 3H are no such names with a number.
+constexpr std::array<std::string_view, 4> kOxygens{"O", "OW", "OT", "OH2"};
+constexpr std::array<std::string_view, 7> kHydrogens{"H", "HW", "HT", "D", "1H", "2H", "3H"};
+constexpr std::array<std::string_view, 9> kSites{"M",  "MW", "EPW", "EP", "OM",
+                                                 "LP", "X",  "XX",  "DU"};
 
 bool same_but_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
@@ -165,10 +141,15 @@ void reorder(const std::vector<std::size_t>& order, std::vector<double>& values)
 
 AtomKind kind_of_atom(std::string_view name) {
   const std::string_view letters = name.substr(0, name.find_last_not_of("0123456789") + 1);
-  const auto* const found = std::find_if(kNames.begin(), kNames.end(), [&](const NameRow& row) {
-    return same_but_case(row.name, name) || same_but_case(row.name, letters);
-  });
-  return found == kNames.end() ? AtomKind::other : found->kind;
+  const auto is_in = [&](const auto& names) {
+    return std::ranges::any_of(names, [&](std::string_view known) {
+      return same_but_case(known, name) || same_but_case(known, letters);
+    });
+  };
+  return is_in(kOxygens)     ? AtomKind::oxygen
+         : is_in(kHydrogens) ? AtomKind::hydrogen
+         : is_in(kSites)     ? AtomKind::virtual_site
+                             : AtomKind::other;
 }
 
 bool is_deuterium(std::string_view name) {
@@ -214,6 +195,24 @@ void MoleculeBuilder::add(const NamedAtom& atom) {
 
 void MoleculeBuilder::note(int line, int column, std::string message) {
   if (!is_full()) problems_.push_back({path_, line, column, std::move(message)});
+}
+
+bool MoleculeBuilder::read_columns(std::string_view line, int line_number, std::size_t begin,
+                                   std::size_t width, double unit, std::string_view advice,
+                                   std::array<double, 3>& values) {
+  for (double& value : values) {
+    const std::string_view word = trimmed(line.substr(std::min(begin, line.size()), width));
+    std::string problem =
+        word.empty() ? "a coordinate is missing here" : parse_number(word, value, unit);
+    if (!problem.empty()) {
+      const auto before =
+          word.empty() ? begin : static_cast<std::size_t>(word.data() - line.data());
+      note(line_number, static_cast<int>(before) + 1, problem.append(advice));
+      return false;
+    }
+    begin += width;
+  }
+  return true;
 }
 
 void MoleculeBuilder::end_molecule() {

@@ -56,6 +56,11 @@ class MoleculeBuilder {
   void add(const NamedAtom& atom);
   /// Adds another problem of the frame.
   void note(int line, int column, std::string message);
+  /// Reads three numbers of `width` columns each after the first `begin` ones of a line.
+  /// @param unit of the file in the unit of the values
+  /// @param advice added to a problem, which is noted; @return whether there is none
+  bool read_columns(std::string_view line, int line_number, std::size_t begin, std::size_t width,
+                    double unit, std::string_view advice, std::array<double, 3>& values);
   bool is_full() const { return problems_.size() >= kMostProblems; }
   /// Whether atoms were added since the last take().
   bool has_atoms() const { return atoms_ > 0; }

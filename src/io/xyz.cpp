@@ -75,28 +75,28 @@ bool is_position(std::string_view name) {
 }
 
 /// Reads the value of a Properties key, name:type:count triples separated by colons.
-/// @param problem receives the problem, or stays empty
-XyzColumns parse_properties(std::string_view value, std::string& problem) {
+/// @param lines at the comment line @throws InputError
+XyzColumns parse_properties(const CommentEntry& entry, const LineReader& lines) {
   XyzColumns columns{-1, -1, -1, 0, true};
   int species_rank = -1;
-  const std::vector<std::string_view> parts = split(value, ':');
+  const std::vector<std::string_view> parts = split(entry.value, ':');
   if (parts.size() % 3 != 0) {
-    problem = "Properties must be name:type:count triples, as in species:S:1:pos:R:3";
-    return columns;
+    lines.fail(entry.value_column,
+               "Properties must be name:type:count triples, as in species:S:1:pos:R:3");
   }
   for (std::size_t i = 0; i < parts.size(); i += 3) {
     const std::string_view name = parts[i];
     const std::string_view type = parts[i + 1];
     const int count = number_in<int>(parts[i + 2]).value_or(0);
     if (count < 1 || count > 1000) {
-      problem =
-          fmt::format("Properties: '{}' is not a number of columns of '{}'", parts[i + 2], name);
-      return columns;
+      lines.fail(
+          entry.value_column,
+          fmt::format("Properties: '{}' is not a number of columns of '{}'", parts[i + 2], name));
     }
     if (type != "S" && type != "R" && type != "I" && type != "L") {
-      problem = fmt::format("Properties: '{}' is not a type of '{}'; allowed are S, R, I and L",
-                            type, name);
-      return columns;
+      lines.fail(entry.value_column,
+                 fmt::format("Properties: '{}' is not a type of '{}'; allowed are S, R, I and L",
+                             type, name));
     }
     const int rank = count == 1 ? rank_of_species(name, type) : -1;
     if (rank >= 0 && (species_rank < 0 || rank < species_rank)) {
@@ -109,10 +109,13 @@ XyzColumns parse_properties(std::string_view value, std::string& problem) {
     columns.count += count;
   }
   if (columns.species < 0) {
-    problem =
-        "Properties has no species:S:1, which is needed; Z:I:1 with atomic numbers also works";
+    lines.fail(
+        entry.value_column,
+        "Properties has no species:S:1, which is needed; Z:I:1 with atomic numbers also works");
   }
-  if (columns.position < 0) problem = "Properties has no pos:R:3, which is needed";
+  if (columns.position < 0) {
+    lines.fail(entry.value_column, "Properties has no pos:R:3, which is needed");
+  }
   return columns;
 }
 
@@ -241,9 +244,7 @@ std::optional<Structure> XyzReader::next() {
   XyzColumns columns;
   for (const CommentEntry& entry : parse_comment(lines_.line())) {
     if (entry.key == "Properties") {
-      std::string problem;
-      columns = parse_properties(entry.value, problem);
-      if (!problem.empty()) lines_.fail(entry.value_column, problem);
+      columns = parse_properties(entry, lines_);
     } else {
       structure.comment[entry.key] = entry.value;
     }
