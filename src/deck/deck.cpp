@@ -9,7 +9,6 @@
 
 #include "checker.hpp"
 #include "core/text.hpp"
-#include "deck_paths.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/error.hpp"

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "deck_paths.hpp"
 #include "schema.hpp"
 #include "source.hpp"
 #include "tarn/core/error.hpp"

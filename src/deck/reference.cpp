@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -28,11 +29,9 @@ std::string condition_text(const decks::Schema& schema, const decks::Condition& 
   const Key& other = *schema.find_key(condition.path);
   if (condition.choices.empty()) return "no " + code(other.name);
   const auto one_of = [](const Key& key, const std::vector<std::string_view>& choices) {
-    std::string list;
-    for (std::string_view choice : choices) {
-      list += (list.empty() ? "" : ", ") + code(decks::toml_string(choice));
-    }
-    return fmt::format("{} = {}", code(key.name), list);
+    const auto quoted = [](std::string_view choice) { return code(decks::toml_string(choice)); };
+    return fmt::format("{} = {}", code(key.name),
+                       fmt::join(choices | std::views::transform(quoted), ", "));
   };
   const std::string text = one_of(other, condition.choices);
   if (condition.where.empty()) return text;
@@ -114,22 +113,14 @@ std::string section_text(const decks::Schema& schema, const Section& section, co
   return text;
 }
 
-/// Links to all sections.
-std::string contents_text(const decks::Schema& schema) {
-  std::string text;
-  for (const Section& section : schema.sections) {
-    text += (text.empty() ? "Sections: " : ",\n") + link_to(section);
-  }
-  return text + ".\n\n";
-}
-
 }  // namespace
 
 std::string decks::reference_text(const Schema& schema, Deck& defaults) {
   for (const Section& section : schema.sections) {
     if (section.enable != nullptr) section.enable(defaults);
   }
-  std::string text = contents_text(schema);
+  std::string text = fmt::format(
+      "Sections: {}.\n\n", fmt::join(schema.sections | std::views::transform(link_to), ",\n"));
   std::map<std::string, std::string> known;
   for (const Section& section : schema.sections) {
     text += section_text(schema, section, defaults, known);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,12 +11,30 @@
 #include "tarn/core/error.hpp"
 
 namespace tarn::decks {
+namespace {
+
+bool is_integer_type(Type type) { return type == Type::integer || type == Type::selection; }
+
+std::string bound_text(const Key& key, double bound) {
+  return is_integer_type(key.type) ? fmt::format("{:.0f}", bound) : fmt::format("{}", bound);
+}
+
+std::string range_text(const Key& key) {
+  const Range& range = key.range;
+  const bool top = std::isfinite(range.high);
+  const std::string low = bound_text(key, range.low);
+  if (!top && !std::isfinite(range.low)) return {};
+  if (!top) return (range.low_open ? " greater than " : " of at least ") + low;
+  const std::string high = bound_text(key, range.high);
+  if (range.low_open) return fmt::format(" greater than {} and at most {}", low, high);
+  return fmt::format(" from {} to {}", low, high);
+}
+
+}  // namespace
 
 const Section* Schema::find_section(std::string_view name) const {
-  for (const Section& section : sections) {
-    if (section.name == name) return &section;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(sections, name, &Section::name);
+  return found == sections.end() ? nullptr : &*found;
 }
 
 const Key* Schema::find_key(std::string_view section, std::string_view name) const {
@@ -32,10 +51,7 @@ const Key* Schema::find_key(std::string_view path) const {
 }
 
 bool Schema::is_met(const Condition& condition, const Deck& deck) const {
-  const auto value_of = [&](std::string_view path) {
-    const Key& key = *find_key(path);
-    return key.get(deck);
-  };
+  const auto value_of = [&](std::string_view path) { return find_key(path)->get(deck); };
   const auto is_one_of = [](const Value& value, const std::vector<std::string_view>& choices) {
     const auto* choice = std::get_if<std::string>(&value);
     return choice != nullptr && std::find(choices.begin(), choices.end(), *choice) != choices.end();
@@ -58,27 +74,6 @@ bool Schema::is_used(const Key& key, const Deck& deck) const {
   return std::all_of(key.used_with.begin(), key.used_with.end(),
                      [&](const Condition& condition) { return is_met(condition, deck); });
 }
-
-namespace {
-
-bool is_integer_type(Type type) { return type == Type::integer || type == Type::selection; }
-
-std::string bound_text(const Key& key, double bound) {
-  return is_integer_type(key.type) ? fmt::format("{:.0f}", bound) : fmt::format("{}", bound);
-}
-
-std::string range_text(const Key& key) {
-  const Range& range = key.range;
-  const bool top = std::isfinite(range.high);
-  const std::string low = bound_text(key, range.low);
-  if (!top && !std::isfinite(range.low)) return {};
-  if (!top) return (range.low_open ? " greater than " : " of at least ") + low;
-  const std::string high = bound_text(key, range.high);
-  if (range.low_open) return fmt::format(" greater than {} and at most {}", low, high);
-  return fmt::format(" from {} to {}", low, high);
-}
-
-}  // namespace
 
 std::vector<std::string_view> accepted_choices(const Key& key) {
   std::vector<std::string_view> choices;
@@ -162,9 +157,7 @@ std::string toml_text(const Key& key, const Value& value) {
       return '[' + comma_list({list.begin(), list.end()}, true) + ']';
     }
     std::string operator()(const std::vector<double>& list) const {
-      std::string text;
-      for (double number : list) text += (text.empty() ? "" : ", ") + number_text(number);
-      return '[' + text + ']';
+      return fmt::format("[{}]", fmt::join(list | std::views::transform(number_text), ", "));
     }
   };
   return std::visit(Writer{key}, value);

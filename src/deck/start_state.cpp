@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "deck_paths.hpp"
 #include "io/checkpoint.hpp"
 #include "schema.hpp"
+#include "source.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {

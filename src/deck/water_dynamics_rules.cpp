@@ -18,10 +18,8 @@ void infinite_omega_needs_gauss_newton(Checker& checker) {
   if (!has_infinite_penalty(checker)) return;
   const IntegratorSection& integrator = checker.deck().integrator;
   if (integrator.scheme == Scheme::verlet || integrator.scheme == Scheme::newmark_one_step) {
-    checker.problem(
-        "integrator.omega",
-        fmt::format("scheme = \"{}\" needs finite omega",
-                    integrator.scheme == Scheme::verlet ? "verlet" : "newmark-one-step"));
+    checker.problem("integrator.omega", "scheme = \"{}\" needs finite omega",
+                    integrator.scheme == Scheme::verlet ? "verlet" : "newmark-one-step");
   } else if (integrator.scheme == Scheme::zss_stiff &&
              checker.is_reliable({"integrator.hessian"}) &&
              integrator.hessian != Hessian::gauss_newton) {
@@ -61,8 +59,8 @@ void single_precision_supports_scheme(Checker& checker) {
                     "\"gauss-newton\" or \"full\"");
   } else if (units::akma_from_fs(i.timestep_fs) > kLargestSingleStep) {
     checker.problem("integrator.timestep_fs",
-                    fmt::format("precision = \"single\" supports time steps up to {:.0f} fs",
-                                std::floor(units::ps_from_akma(kLargestSingleStep) * 1e3)));
+                    "precision = \"single\" supports time steps up to {:.0f} fs",
+                    std::floor(units::ps_from_akma(kLargestSingleStep) * 1e3));
   } else if (i.scheme == Scheme::zss_stiff && checker.is_reliable({"integrator.omega"}) &&
              !is_flexible(checker.deck()) &&
              units::akma_from_fs(i.timestep_fs) * i.omega < kLeastSingleHOmega) {
@@ -89,9 +87,8 @@ void path_integral_is_possible(Checker& checker) {
     return;
   }
   if (!is_flexible(deck)) {
-    return checker.problem(
-        "path_integral.beads",
-        fmt::format("[path_integral] needs a flexible model: {}", flexible_model_names()));
+    return checker.problem("path_integral.beads", "[path_integral] needs a flexible model: {}",
+                           flexible_model_names());
   }
   const bool warm = deck.thermostat.kind != Thermostat::none;
   const RingMethod method = deck.path_integral->method;
@@ -162,10 +159,10 @@ void biases_are_complete(Checker& checker) {
     checker.problem_if(++with_windows == 2, centres, "only one [[bias]] can have several centres");
     const int replicas = deck.system.replicas;
     if (checker.is_reliable({"system.replicas"}) && replicas % length != 0) {
-      checker.problem("system.replicas",
-                      fmt::format("replicas = {} is not a multiple of the {} windows of [bias]; "
-                                  "write replicas = {}",
-                                  replicas, length, (replicas + length - 1) / length * length));
+      checker.problem(
+          "system.replicas",
+          "replicas = {} is not a multiple of the {} windows of [bias]; write replicas = {}",
+          replicas, length, (replicas + length - 1) / length * length);
     }
     checker.problem_if(has_several_baths(bath_temperatures_K(deck)), "thermostat.temperatures_K",
                        "several temperatures and several windows of [bias] exclude each other");
@@ -217,9 +214,10 @@ void exchange_ladders_are_complete(Checker& checker) {
   const int replicas = checker.deck().system.replicas;
   if (!checker.is_reliable({"system.replicas"}) || replicas < length || replicas % length == 0)
     return;
-  checker.problem("system.replicas", fmt::format("replicas = {1} is not a multiple of the {0} "
-                                                 "temperatures of [exchange]; write replicas = {2}",
-                                                 length, replicas, replicas / length * length));
+  checker.problem("system.replicas",
+                  "replicas = {1} is not a multiple of the {0} temperatures of [exchange]; write "
+                  "replicas = {2}",
+                  length, replicas, replicas / length * length);
 }
 
 std::string problem_of_duration(const Checker& checker) {

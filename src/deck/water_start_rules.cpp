@@ -20,8 +20,8 @@ void own_model_is_complete(Checker& checker) {
   if (!deck.model) return;
   if (!is_own) {
     return checker.problem("system.model",
-                           fmt::format("[model] is not used with model = {}; remove one of them",
-                                       toml_string(deck.system.model)));
+                           "[model] is not used with model = {}; remove one of them",
+                           toml_string(deck.system.model));
   }
   require_keys(checker, {"model.oh_A", "model.hoh_degrees", "model.sigma_A",
                          "model.epsilon_kcal_per_mol", "model.charge_hydrogen_e"});
@@ -40,14 +40,12 @@ void molecule_counts_agree(Checker& checker) {
   const bool state = checker.has("system.state");
   const char* what = state ? "state" : "structure";
   if (found > kMaxMolecules) {
-    checker.problem(
-        state                         ? "system.state"
-        : checker.has("system.files") ? "system.files"
-                                      : "system.file",
-        fmt::format("the {} has {} molecules; expected 1 to {}", what, found, kMaxMolecules));
+    checker.problem(state                         ? "system.state"
+                    : checker.has("system.files") ? "system.files"
+                                                  : "system.file",
+                    "the {} has {} molecules; expected 1 to {}", what, found, kMaxMolecules);
   } else if (checker.has("system.molecules") && wanted != found) {
-    checker.problem("system.molecules",
-                    fmt::format("molecules = {}, but the {} has {}", wanted, what, found));
+    checker.problem("system.molecules", "molecules = {}, but the {} has {}", wanted, what, found);
   }
 }
 
