@@ -39,17 +39,26 @@ void put_all(std::ostream& out, std::span<const T> values) {
   }
 }
 
+template <class T>
+T little_endian_at(const char* bytes) {
+  T value = 0;
+  if constexpr (kSameBytes) {
+    std::memcpy(&value, bytes, sizeof(T));
+  } else {
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    }
+  }
+  return value;
+}
+
 [[noreturn]] void throw_short() { throw LayoutError("the data end too early"); }
 
 template <class T>
 T get_bytes(std::istream& in) {
   std::array<char, sizeof(T)> bytes{};
   if (!in.read(bytes.data(), sizeof(T))) throw_short();
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
+  return little_endian_at<T>(bytes.data());
 }
 
 /// Reads the number of items of `size` bytes each. The check against the rest of the stream
@@ -67,19 +76,6 @@ std::size_t get_count(std::istream& in, std::size_t size) {
 constexpr std::uint64_t kPrime1 = 0x9e3779b185ebca87u, kPrime2 = 0xc2b2ae3d27d4eb4fu,
                         kPrime3 = 0x165667b19e3779f9u, kPrime4 = 0x85ebca77c2b2ae63u,
                         kPrime5 = 0x27d4eb2f165667c5u;
-
-template <class T>
-T little_endian_at(const char* bytes) {
-  T value = 0;
-  if constexpr (kSameBytes) {
-    std::memcpy(&value, bytes, sizeof(T));
-  } else {
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-    }
-  }
-  return value;
-}
 
 constexpr std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
   return std::rotl(sum + word * kPrime2, 31) * kPrime1;

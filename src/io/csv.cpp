@@ -53,10 +53,6 @@ void CsvFormat::check_columns_of_file() const {
       path_, own, names));
 }
 
-CsvFormat& CsvFormat::integer(std::int64_t value) {
-  return cell(std::string_view(fmt::to_string(value)));
-}
-
 CsvFormat& CsvFormat::cell(double value) {
   if (!std::isfinite(value)) {
     const std::string column = cells_ < header_.size() ? header_[cells_] : "?";

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <ranges>
 
@@ -45,17 +43,6 @@ const Format* format_of_name(const std::string& path) {
     if (std::ranges::find(format.extensions, extension) != format.extensions.end()) return &format;
   }
   return nullptr;
-}
-
-std::string beginning_of(const std::string& path) {
-  std::FILE* file = std::fopen(readable_path(path).c_str(), "rb");
-  if (file == nullptr) throw_io_error("read", path, errno);
-  std::string text(1 << 13, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  const int error = std::ferror(file) ? errno : 0;
-  std::fclose(file);
-  if (error) throw_io_error("read", path, error);
-  return text;
 }
 
 /// ".xyz, .gro, .pdb".
@@ -201,7 +188,7 @@ const Format& format_for_writing(const std::string& path) { return named_format(
 const Format& trajectory_format_of(const std::string& path) { return named_format(path, false); }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
-  const std::string beginning = beginning_of(path);
+  const std::string beginning = read_file(readable_path(path), 1 << 13);
   if (beginning.empty()) throw InputError(path, 0, "the file is empty");
   if (is_compressed(beginning)) {
     throw InputError(

@@ -59,11 +59,13 @@ class H5mdReader final : public FrameReader {
     bytes_ = std::filesystem::file_size(path, ignored);
     groups_ = file_.names_in("particles");
     if (!file_.has("parameters")) return;
-    model_ = file_.text_attribute("parameters", "model");
-    potential_ = file_.text_attribute("parameters", "potential");
+    for (const char* name : {"model", "potential"}) {
+      const std::string text = file_.text_attribute("parameters", name);
+      if (!text.empty()) comment_[name] = text;
+    }
     for (const char* name : {"beads", "bead"}) {
       const std::optional<double> number = file_.number_attribute("parameters", name);
-      if (number) beads_[name] = fmt::format("{}", *number);
+      if (number) comment_[name] = fmt::format("{}", *number);
     }
   }
 
@@ -77,10 +79,8 @@ class H5mdReader final : public FrameReader {
     structure.has_box = has_box_;
     structure.positions_A = values_of(position_, unit_A_);
     if (velocity_unit_) structure.velocities_A_per_akma = values_of(velocity_, *velocity_unit_);
+    structure.comment = comment_;
     structure.comment["replica"] = groups_[group_ - 1];
-    structure.comment.insert(beads_.begin(), beads_.end());
-    if (!model_.empty()) structure.comment["model"] = model_;
-    if (!potential_.empty()) structure.comment["potential"] = potential_;
     if (bath_K_) structure.comment["bath_K"] = fmt::to_string(*bath_K_);
     if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
     if (times_ps_) structure.comment["time_ps"] = fmt::format("{:.17g}", (*times_ps_)[frame_]);
@@ -252,8 +252,7 @@ class H5mdReader final : public FrameReader {
   hsize_t frame_ = 0;
   std::optional<std::vector<std::int64_t>> steps_;
   std::optional<std::vector<double>> times_ps_;
-  std::string model_, potential_;
-  std::map<std::string, std::string> beads_;  // for the comment of each frame
+  std::map<std::string, std::string> comment_;  // of each frame
 };
 
 // Frames are buffered up to this size or for one second. A flush of many replicas takes longer; the
@@ -264,7 +263,7 @@ constexpr std::size_t kMostBufferedOfReplica = std::size_t{1} << 14;
 constexpr std::chrono::seconds kFlushInterval{1};
 constexpr int kShareOfFlushing = 10;
 
-std::string group_of(std::int64_t replica) {
+std::string group_of(std::size_t replica) {
   return fmt::format("particles/replica-{:04}", replica);
 }
 
@@ -296,7 +295,7 @@ class H5mdWriter final : public TrajectoryWriter {
     put_in_place([this](const std::string& temporary) {
       File file(temporary, File::Mode::create);
       write_head(file);
-      for (int r = 0; r < info_.replicas; ++r) make_replica(file, r);
+      for (std::size_t r = 0; r < replicas_.size(); ++r) make_replica(file, r);
       file.close();
     });
     for (Replica& replica : replicas_) replica = {};
@@ -379,7 +378,7 @@ class H5mdWriter final : public TrajectoryWriter {
     file.make_group("particles");
   }
 
-  void make_replica(const File& file, int r) const {
+  void make_replica(const File& file, std::size_t r) const {
     const std::string group = group_of(r);
     const int atoms = kAtomsPerMolecule * info_.molecules;
     std::vector<int> species(static_cast<std::size_t>(atoms));
@@ -388,7 +387,7 @@ class H5mdWriter final : public TrajectoryWriter {
     }
     file.make_group(group);
     if (!info_.baths_K.empty()) {
-      file.set_attribute(group, "bath_K", info_.baths_K.at(static_cast<std::size_t>(r)));
+      file.set_attribute(group, "bath_K", info_.baths_K.at(r));
     }
     file.make_group(group + "/box");
     file.set_attribute(group + "/box", "dimension", std::vector<int>{3});
@@ -435,7 +434,7 @@ class H5mdWriter final : public TrajectoryWriter {
       const hsize_t rows = replica.steps.size();
       if (rows == 0) continue;
       // Values before steps: a concurrent reader that finds a step also finds its positions.
-      const std::string group = group_of(static_cast<std::int64_t>(r));
+      const std::string group = group_of(r);
       if (info_.velocities) {
         file_->append(file_->open(group + "/velocity"), "value", H5T_NATIVE_DOUBLE,
                       replica.velocities_A_per_ps.data(), rows);
@@ -474,7 +473,7 @@ class H5mdWriter final : public TrajectoryWriter {
     bool matches = !file.has_writer();
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       for (const std::string& element : elements()) {
-        const std::string name = group_of(static_cast<std::int64_t>(r)) + element;
+        const std::string name = group_of(r) + element;
         const std::vector<hsize_t> shape =
             file.has(name) ? file.shape_of(name) : std::vector<hsize_t>{0};
         if (shape.empty() || shape[0] < replicas_[r].frames) {
@@ -505,7 +504,7 @@ class H5mdWriter final : public TrajectoryWriter {
     File file(path, File::Mode::change);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       for (const std::string& element : elements()) {
-        file.resize(group_of(static_cast<std::int64_t>(r)) + element, replicas_[r].frames);
+        file.resize(group_of(r) + element, replicas_[r].frames);
       }
     }
     file.close();

@@ -39,11 +39,10 @@ void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder)
   atom.name_column = 13;
   const std::string_view place = columns(line, 17, 17);
   if (!is_blank(place) && place != "A" && place != "1") {
-    return builder.note(
-        line_number, 17,
-        fmt::format("'{}' is an alternate location of this atom (column 17): keep one location of "
-                    "each atom and leave column 17 blank",
-                    place));
+    return builder.note(line_number, 17,
+                        fmt::format("'{}' is an alternate location of this atom (column 17): keep "
+                                    "one location of each atom and leave column 17 blank",
+                                    place));
   }
   if (builder.read_columns(line, line_number, kBeforeCoordinates, kCoordinateWidth, 1.0,
                            "; PDB coordinates are in columns 31-38, 39-46 and 47-54",

@@ -33,22 +33,15 @@ bool same_but_case(std::string_view a, std::string_view b) {
 /// Fraction of the molecules with H near their O, and M near it if there are four sites.
 double likeness(const std::vector<double>& positions_A, std::size_t sites) {
   constexpr double kBond_A = 1.5, kSite_A = 0.5;
-  const std::size_t size = 3 * sites;
-  if (positions_A.empty() || positions_A.size() % size != 0) return 0.0;
-  const auto is_near = [&](std::size_t o, std::size_t site, double most_A) {
-    double square = 0.0;
-    for (std::size_t c = 0; c < 3; ++c) {
-      const double d = positions_A[o + 3 * site + c] - positions_A[o + c];
-      square += d * d;
-    }
-    return square <= most_A * most_A;
-  };
+  const std::size_t atoms = positions_A.size() / 3;
+  if (atoms == 0 || atoms % sites != 0) return 0.0;
   std::size_t alike = 0;
-  for (std::size_t o = 0; o < positions_A.size(); o += size) {
-    alike +=
-        is_near(o, 1, kBond_A) && is_near(o, 2, kBond_A) && (sites == 3 || is_near(o, 3, kSite_A));
+  for (std::size_t o = 0; o < atoms; o += sites) {
+    alike += distance_A(positions_A, o, o + 1) <= kBond_A &&
+             distance_A(positions_A, o, o + 2) <= kBond_A &&
+             (sites == 3 || distance_A(positions_A, o, o + 3) <= kSite_A);
   }
-  return static_cast<double>(alike * size) / static_cast<double>(positions_A.size());
+  return static_cast<double>(alike * sites) / static_cast<double>(atoms);
 }
 
 /// The first three of every four vectors.
@@ -87,9 +80,7 @@ class Oxygens {
         std::lower_bound(atoms_.begin(), atoms_.end(), x - kLongestBond_A,
                          [&](std::size_t atom, double from) { return x_A_[3 * atom] < from; });
     for (; at != atoms_.end() && x_A_[3 * *at] <= x + kLongestBond_A; ++at) {
-      const double distance =
-          std::hypot(x_A_[3 * *at] - x, x_A_[3 * *at + 1] - x_A_[3 * hydrogen + 1],
-                     x_A_[3 * *at + 2] - x_A_[3 * hydrogen + 2]);
+      const double distance = distance_A(x_A_, *at, hydrogen);
       if (distance > shortest) continue;
       shortest = distance;
       found = *at;
@@ -104,15 +95,8 @@ class Oxygens {
     std::vector<double> molecules_A;
     for (std::size_t h = 0; h < is_oxygen.size() && molecules_A.size() < kMostNumbers; ++h) {
       if (is_oxygen[h] || atoms_.empty()) continue;
-      const auto square = [&](std::size_t o) {
-        double sum = 0.0;
-        for (std::size_t c = 0; c < 3; ++c) {
-          const double d = x_A_[3 * o + c] - x_A_[3 * h + c];
-          sum += d * d;
-        }
-        return sum;
-      };
-      const std::size_t nearest = *std::ranges::min_element(atoms_, {}, square);
+      const auto distance = [&](std::size_t oxygen) { return distance_A(x_A_, oxygen, h); };
+      const std::size_t nearest = *std::ranges::min_element(atoms_, {}, distance);
       for (const std::size_t atom : {nearest, h, h}) {
         const auto first = x_A_.begin() + static_cast<std::ptrdiff_t>(3 * atom);
         molecules_A.insert(molecules_A.end(), first, first + 3);

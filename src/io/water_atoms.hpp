@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -93,6 +94,12 @@ class MoleculeBuilder {
   std::vector<int> lines_;
   bool has_velocities_ = true, has_deuterium_ = false;
 };
+
+/// Distance between two atoms.
+inline double distance_A(std::span<const double> x_A, std::size_t a, std::size_t b) {
+  return std::hypot(x_A[3 * a] - x_A[3 * b], x_A[3 * a + 1] - x_A[3 * b + 1],
+                    x_A[3 * a + 2] - x_A[3 * b + 2]);
+}
 
 /// @throws InputError unless the number of atoms, in a file without atom names, fits whole
 /// molecules of three or four sites

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -70,6 +71,15 @@ std::vector<std::string_view> words_of(std::string_view line) {
     at = end;
   }
   return words;
+}
+
+std::string letters_and_digits(std::string_view text) {
+  std::string bare;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte)) bare += static_cast<char>(std::tolower(byte));
+  }
+  return bare;
 }
 
 std::optional<double> finite_number(std::string_view word) {
