@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <ranges>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -39,9 +40,8 @@ std::string bracket_list(const std::vector<std::string_view>& names) {
 }
 
 std::string all_sections(const Schema& schema) {
-  std::vector<std::string_view> names;
-  for (const Section& section : schema.sections) names.push_back(section.name);
-  return bracket_list(names);
+  return fmt::format("[{}]",
+                     fmt::join(schema.sections | std::views::transform(&Section::name), "], ["));
 }
 
 /// The keys of a section that this kind of system has.

@@ -69,12 +69,6 @@ std::string correction_hint(const Key& key, const RawValue& raw) {
   return is_text(key.type) && !is_list ? "; put it in quotes" : "";
 }
 
-/// " (did you mean ...?)" for an unknown choice.
-std::string choice_suggestion(const Key& key, std::string_view text) {
-  return did_you_mean(
-      (key.path() == "system.model" ? nearest_model : nearest)(text, accepted_choices(key)).name);
-}
-
 /// Whether a string can be the value of the key.
 bool takes_text(const Key& key, std::string_view text) {
   if (key.type == Type::selection) return std::isalpha(static_cast<unsigned char>(text[0])) != 0;
@@ -97,14 +91,9 @@ std::string bare_value_hint(const Key& key, const std::string& text) {
     return fmt::format("; write [{}]", list);
   }
   if (key.type == Type::boolean) {
-    for (const auto& [word, flag] : {std::pair("true", true),
-                                     {"yes", true},
-                                     {"on", true},
-                                     {"false", false},
-                                     {"no", false},
-                                     {"off", false}}) {
-      if (edit_distance(text, word) == 0) return flag ? "; write true" : "; write false";
-    }
+    const auto is = [&](const char* word) { return edit_distance(text, word) == 0; };
+    if (is("true") || is("yes") || is("on")) return "; write true";
+    if (is("false") || is("no") || is("off")) return "; write false";
     return {};
   }
   if (is_too_large(text)) return kLargestIntegerHint;
@@ -241,8 +230,10 @@ class ValueReader {
                     choice.description, expected_text(key));
     }
     const Key here = with_available_choices(key);
+    const auto closest = key.path() == "system.model" ? nearest_model : nearest;
+    const std::string meant = closest(raw.string, accepted_choices(here)).name;
     return refuse(raw.place, "{} = {} is unknown{}; expected {}", key.name, raw.text,
-                  choice_suggestion(here, raw.string), expected_text(here));
+                  did_you_mean(meant), expected_text(here));
   }
 
   std::optional<Value> read_choices(const Key& key, const RawValue& raw) {
