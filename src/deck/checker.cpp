@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "source.hpp"
 #include "system_limits.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"

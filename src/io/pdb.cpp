@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include <fmt/format.h>

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
