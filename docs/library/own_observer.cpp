@@ -62,7 +62,7 @@ class Histogram final : public tarn::Observer {
   void save(std::ostream& out) override {
     tarn::io::put(out, std::span<const std::int64_t>(counts_));
   }
-  void load(std::istream& in) override { counts_ = tarn::io::get_i64s(in); }
+  void load(std::istream& in) override { counts_ = tarn::io::get_all<std::int64_t>(in); }
   void finish() override {
     std::string text = "# " + run_.provenance + "\noo_A,count\n";
     for (std::size_t bin = 0; bin < counts_.size(); ++bin) {

@@ -14,7 +14,6 @@
 #include "command.hpp"
 #include "core/text.hpp"
 #include "deck/checker.hpp"
-#include "deck/deck_paths.hpp"
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"

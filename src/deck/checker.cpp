@@ -4,14 +4,13 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <ranges>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "deck_paths.hpp"
-#include "source.hpp"
 #include "system_limits.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
@@ -36,17 +35,12 @@ std::string_view parent_of(std::string_view path) {
 }
 
 std::string bracket_list(const std::vector<std::string_view>& names) {
-  std::string result;
-  for (std::string_view name : names) {
-    result += fmt::format("{}[{}]", result.empty() ? "" : ", ", name);
-  }
-  return result;
+  return fmt::format("[{}]", fmt::join(names, "], ["));
 }
 
 std::string all_sections(const Schema& schema) {
-  std::vector<std::string_view> names;
-  for (const Section& section : schema.sections) names.push_back(section.name);
-  return bracket_list(names);
+  return fmt::format("[{}]",
+                     fmt::join(schema.sections | std::views::transform(&Section::name), "], ["));
 }
 
 /// The keys of a section that this kind of system has.
@@ -185,7 +179,9 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
       for (const StructureSource& one : structure_sources(deck_)) read_structure_file(one);
     }
     read_start_state();
-    find_library();
+    if (read_files_ && potential_kind(deck_) == PotentialKind::library && deck_.potential->path) {
+      check_file("potential.path", *potential_path(deck_), *deck_.potential->path);
+    }
     set_steps_from_duration();
   }
   for (const Rule& rule : schema_->rules) rule.check(*this);
@@ -241,10 +237,9 @@ void Checker::apply_removals(const std::vector<Override>& removals, Source& sour
     for (const std::string& path : found) {
       if (meant.empty() && last_part(path) == removal.text) meant = path;
     }
-    add_problem(
-        {removal.label, 0, 0},
-        fmt::format("the deck has no such section or key{}; expected section or section.key",
-                    meant.empty() ? meant : fmt::format(" (did you mean {}?)", meant)));
+    add_problem({removal.label, 0, 0},
+                "the deck has no such section or key{}; expected section or section.key",
+                meant.empty() ? meant : fmt::format(" (did you mean {}?)", meant));
   }
   const auto is_out = [&](const std::string& section, const std::string& key) {
     return std::any_of(removals.begin(), removals.end(), [&](const Override& removal) {
@@ -316,8 +311,8 @@ void Checker::open_section(const std::string& name, const Place& place) {
 std::string Checker::unknown_section(const std::string& name, const std::string& as_written,
                                      const Place& place) {
   if (const Key* key = schema_->find_key(name)) {
-    add_problem(place, fmt::format("{} is a key of [{}] and not a section; expected {}", key->name,
-                                   key->section, expected_text(*key)));
+    add_problem(place, "{} is a key of [{}] and not a section; expected {}", key->name,
+                key->section, expected_text(*key));
     mark_unreliable(key->path());
     return {};
   }
@@ -330,8 +325,7 @@ std::string Checker::unknown_section(const std::string& name, const std::string&
   }
   if (meant.empty()) meant = nearest(name, known).name;
   const std::string hint = meant.empty() ? meant : fmt::format(" (did you mean [{}]?)", meant);
-  add_problem(place, fmt::format("unknown section [{}]{}; known: {}", as_written, hint,
-                                 all_sections(*schema_)));
+  add_problem(place, "unknown section [{}]{}; known: {}", as_written, hint, all_sections(*schema_));
   return meant;
 }
 
@@ -370,9 +364,8 @@ void Checker::read_sections(const Source& source) {
 }
 
 void Checker::section_as_key(const std::string& path, const Place& place) {
-  add_problem(
-      place, fmt::format("{0} is a section; write [{0}], in single brackets, and its keys below it",
-                         path));
+  add_problem(place, "{0} is a section; write [{0}], in single brackets, and its keys below it",
+              path);
   mark_section_unreliable(path);
 }
 
@@ -380,10 +373,9 @@ void Checker::key_outside_sections(const Entry& entry) {
   if (entry.value.is_unreadable) return mark_section_unreliable(entry.name);
   if (has_section(*schema_, entry.name)) return section_as_key(entry.name, entry.place);
   const std::vector<std::string_view> homes = sections_with(*schema_, entry.name);
-  add_problem(entry.place,
-              fmt::format("{} is outside any section; {} {}", toml_string(entry.name),
-                          homes.empty() ? "known:" : "it belongs in",
-                          homes.empty() ? all_sections(*schema_) : bracket_list(homes)));
+  add_problem(entry.place, "{} is outside any section; {} {}", toml_string(entry.name),
+              homes.empty() ? "known:" : "it belongs in",
+              homes.empty() ? all_sections(*schema_) : bracket_list(homes));
   for (std::string_view home : homes) mark_unreliable(std::string(home) + '.' + entry.name);
 }
 
@@ -440,8 +432,8 @@ void Checker::unknown_key(const Entry& entry) {
   const std::string path = entry.path();
   if (schema_->find_section(path) != nullptr) return section_as_key(path, entry.place);
   if (schema_->find_section(entry.section) == nullptr) {
-    add_problem(entry.place, fmt::format("[{}] contains sections and no keys; known: {}",
-                                         entry.section, all_sections(*schema_)));
+    add_problem(entry.place, "[{}] contains sections and no keys; known: {}", entry.section,
+                all_sections(*schema_));
     return;
   }
   const std::vector<std::string_view> known = key_names(*schema_, entry.section, deck_);
@@ -461,9 +453,8 @@ void Checker::unknown_key(const Entry& entry) {
     hint = did_you_mean(here.name);
     mark_unreliable(entry.section + '.' + here.name);
   }
-  add_problem(entry.place,
-              fmt::format("unknown key {} in [{}]{}; known: {}", toml_string(entry.name),
-                          entry.section, hint, comma_list(known)));
+  add_problem(entry.place, "unknown key {} in [{}]{}; known: {}", toml_string(entry.name),
+              entry.section, hint, comma_list(known));
 }
 
 /// Defaults that other keys depend on.
@@ -518,8 +509,7 @@ void Checker::check_conditions() {
           order(other->second.second, key.name) >= order(place, excluded)) {
         continue;
       }
-      add_problem(place, fmt::format("{} and {} exclude each other; remove one of them", key.name,
-                                     excluded));
+      add_problem(place, "{} and {} exclude each other; remove one of them", key.name, excluded);
     }
     // Report only the first condition that is not met.
     for (const Condition& condition : key.used_with) {
@@ -551,24 +541,18 @@ bool Checker::check_condition(const Key& key, const Condition& condition) {
   const std::string hint = has_set_ && place.file == path_
                                ? fmt::format(" (--unset {} removes it from the deck)", key.path())
                                : "";
-  add_problem(place, fmt::format("{} is not used {}{}", key.name, why, hint));
+  add_problem(place, "{} is not used {}{}", key.name, why, hint);
   return false;
 }
 
 void Checker::read_structure_file(const StructureSource& source) {
   const std::string key = "system." + source.key, &path = source.path;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    return problem(
-        key, fmt::format("{} = {}: there is no file {}{}", source.key, toml_string(source.written),
-                         path, missing_path_hint(deck_, source.written)));
-  }
+  if (!check_file(key, path, source.written)) return;
   try {
     const io::Structure structure = io::read_structure(path, {source.frame});
     if (start_molecules_ && *start_molecules_ != structure.molecules) {
-      problem(key,
-              fmt::format("{} has {} molecules, and the structure before it {}",
-                          toml_string(source.written), structure.molecules, *start_molecules_));
+      problem(key, "{} has {} molecules, and the structure before it {}",
+              toml_string(source.written), structure.molecules, *start_molecules_);
     }
     start_molecules_ = structure.molecules;
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
@@ -587,16 +571,13 @@ void Checker::read_structure_file(const StructureSource& source) {
   }
 }
 
-void Checker::find_library() {
-  const std::optional<std::string> path = potential_path(deck_);
+bool Checker::check_file(const std::string& key, const std::string& path,
+                         const std::string& written) {
   std::error_code ignored;
-  if (!read_files_ || !path || deck_.potential->kind != PotentialKind::library ||
-      std::filesystem::is_regular_file(*path, ignored)) {
-    return;
-  }
-  problem("potential.path",
-          fmt::format("path = {}: there is no file {}{}", toml_string(*deck_.potential->path),
-                      *path, missing_path_hint(deck_, *deck_.potential->path)));
+  if (std::filesystem::is_regular_file(path, ignored)) return true;
+  problem(key, "{} = {}: there is no file {}{}", last_part(key), toml_string(written), path,
+          missing_path_hint(deck_, written));
+  return false;
 }
 
 void Checker::read_start_state() {
@@ -644,7 +625,7 @@ void require_keys(Checker& checker, std::initializer_list<std::string_view> path
   for (std::string_view path : paths) {
     if (!checker.is_reliable({path}) || checker.has(path)) continue;
     const std::size_t dot = path.rfind('.');
-    checker.problem(path, fmt::format("[{}] needs {}", path.substr(0, dot), path.substr(dot + 1)));
+    checker.problem(path, "[{}] needs {}", path.substr(0, dot), path.substr(dot + 1));
   }
 }
 

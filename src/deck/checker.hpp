@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "schema.hpp"
 #include "source.hpp"
 #include "tarn/start_state.hpp"
@@ -65,6 +67,10 @@ class Checker {
   bool is_reliable(const std::vector<std::string_view>& paths) const;
   /// Reports a problem at the value of a key or, if it is missing, at its section.
   void problem(std::string_view path, std::string message);
+  template <class... T>
+  void problem(std::string_view path, fmt::format_string<T...> message, T&&... values) {
+    problem(path, fmt::format(message, std::forward<T>(values)...));
+  }
   void problem_if(bool condition, std::string_view path, std::string message) {
     if (condition) problem(path, std::move(message));
   }
@@ -87,13 +93,18 @@ class Checker {
   /// Reports a problem if the condition is not met. @return whether it is met
   bool check_condition(const Key& key, const Condition& condition);
   void read_structure_file(const StructureSource& source);
-  void find_library();
+  /// Reports a problem if the file of a key does not exist. @return whether it exists
+  bool check_file(const std::string& key, const std::string& path, const std::string& written);
   void read_start_state();
   /// Computes the number of steps from a duration.
   void set_steps_from_duration();
   void fill_defaults();
 
   void add_problem(const Place& place, std::string message);
+  template <class... T>
+  void add_problem(const Place& place, fmt::format_string<T...> message, T&&... values) {
+    add_problem(place, fmt::format(message, std::forward<T>(values)...));
+  }
   void add_problems(const InputError& error);
   void mark_unreliable(const std::string& path) { unreliable_.insert(path); }
   void mark_section_unreliable(std::string_view section);

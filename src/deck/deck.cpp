@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -9,7 +10,7 @@
 
 #include "checker.hpp"
 #include "core/text.hpp"
-#include "deck_paths.hpp"
+#include "io/checkpoint.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/error.hpp"
@@ -19,12 +20,6 @@ namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The length of the run in time, in the syntax of --set.
-std::string length_of(const Deck& deck) {
-  return fmt::format("run.duration_ps={:.17g}",
-                     static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3);
-}
 
 std::string write_deck(const Deck& deck, const std::function<bool(const decks::Key&)>& keep) {
   return decks::write_deck(decks::water_schema(), deck, keep);
@@ -45,6 +40,39 @@ Deck check_variant(const Deck& deck, const std::string& text,
 
 Deck with_ring_key(const Deck& deck, const std::string& key, const std::string& label) {
   return check_variant(deck, resolved_deck(deck), {{"path_integral." + key, label}}, label);
+}
+
+/// @throws InputError if there is no such file
+void check_path(const Deck& deck, const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return;
+  const std::string given = decks::toml_string(*deck.system.state);
+  const fs::path folder = fs::path(path).parent_path();
+  if (fs::path(*deck.system.state).filename() != fs::path(path).filename() &&
+      fs::is_directory(folder, ignored)) {
+    throw InputError(
+        fmt::format("state = {}: there is no checkpoint.bin in {}; name the folder of a run of "
+                    "water, which contains one from its start",
+                    given, folder.string()));
+  }
+  throw InputError(fmt::format("state = {}: there is no run and no checkpoint {}{}", given, path,
+                               decks::missing_path_hint(deck, *deck.system.state)));
+}
+
+/// The deck of the run that wrote the checkpoint.
+Deck deck_of(const io::Checkpoint& checkpoint, const std::string& path) {
+  // Remove the observers, which this build may not support, and set a length, which the fingerprint
+  // does not contain.
+  const std::string text = checkpoint.physics.substr(0, checkpoint.physics.find("\n[observe."));
+  try {
+    return parse_deck(text, path, {fmt::format("run.steps={}", kMaxSteps)});
+  } catch (const InputError&) {
+    throw InputError(
+        fmt::format("cannot start from '{}': tarn {} wrote it, with a deck that this version "
+                    "cannot read. Write [observe.final] with that version, and start from "
+                    "final.xyz with file and velocities = \"file\"",
+                    path, checkpoint.tarn_version));
+  }
 }
 
 }  // namespace
@@ -175,8 +203,9 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
            !(default_relax && key.path() == "system.relax") &&
            !(other_step && key.path() == "run.steps");
   });
-  if (other_step) {
-    overrides.push_back({length_of(deck), label});
+  if (other_step) {  // the length of the run in time stays
+    const double length_fs = static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs;
+    overrides.push_back({fmt::format("run.duration_ps={:.17g}", length_fs * 1e-3), label});
   }
   return check_variant(deck, text, overrides, label);
 }
@@ -210,6 +239,164 @@ Deck with_frequencies(const Deck& deck, const std::string& frequencies) {
                          label});
   }
   return check_variant(deck, text, overrides, label);
+}
+
+std::string read_deck_text(const std::string& path) { return read_toml_text(path, "deck"); }
+
+std::string read_toml_text(const std::string& path, const std::string& what) {
+  // A directory opens but cannot be read; a device may be endless.
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status)) throw IoError(path + ": there is no such " + what);
+  if (fs::is_directory(status)) throw IoError(path + ": this is a folder and not a " + what);
+  constexpr std::size_t kLongest = 16u << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  char buffer[1 << 16];
+  while (file && text.size() <= kLongest) {
+    file.read(buffer, sizeof buffer);
+    text.append(buffer, static_cast<std::size_t>(file.gcount()));
+  }
+  if (text.size() > kLongest)
+    throw InputError(path + ": larger than 16 MiB, too large for a " + what);
+  if (!file.eof()) throw IoError(path + ": this " + what + " cannot be read");
+  return text;
+}
+
+Deck load_deck_text(const std::string& text, const std::string& path,
+                    const std::vector<std::string>& overrides,
+                    const std::vector<std::string>& removals) {
+  return decks::Checker(path, true)
+      .check(text, decks::given_by("--set", overrides), decks::given_by("--unset", removals));
+}
+
+std::string key_of(const Problem& problem, const std::string& text, const std::string& path) {
+  for (const std::string_view option : {"--set ", "--unset "}) {
+    if (!problem.file.starts_with(option)) continue;
+    const std::string key = problem.file.substr(option.size());
+    return key.substr(0, key.find('='));
+  }
+  if (problem.file != path || problem.line == 0) return {};
+  std::string key;
+  std::pair<int, int> nearest{0, 0};
+  const auto consider = [&](const decks::Place& place, const std::string& name) {
+    const std::pair<int, int> begin{place.line, place.column};
+    if (begin > std::pair{problem.line, problem.column} || begin <= nearest) return;
+    nearest = begin;
+    key = name;
+  };
+  try {
+    const decks::Source source = decks::read_source(text, path);
+    for (const auto& section : source.sections) consider(section.place, section.path);
+    for (const decks::Entry& entry : source.entries) consider(entry.place, entry.path());
+  } catch (const InputError&) {  // not TOML: there are no keys
+  }
+  return key;
+}
+
+std::string advice_of(const Problem& problem) {
+  const std::string& message = problem.message;
+  const std::size_t question = message.find("(did you mean ");
+  if (question != std::string::npos) {
+    return message.substr(question + 1, message.find("?)", question) - question);
+  }
+  const std::size_t semicolon = message.find("; ");
+  return semicolon == std::string::npos ? std::string{} : message.substr(semicolon + 2);
+}
+
+std::optional<Deck> deck_of_model(const std::string& name) {
+  if (!name.ends_with(".toml")) return std::nullopt;
+  return decks::Checker(name, true).check_model(read_toml_text(name, decks::kModelFile));
+}
+
+WaterModel water_model_of_text(const std::string& text, const std::string& name) {
+  return water_model(decks::Checker(name, true).check_model(text));
+}
+
+WaterModel water_model_named(const std::string& name) {
+  if (const std::optional<Deck> deck = deck_of_model(name)) return water_model(*deck);
+  if (name == kOwnModel) {
+    throw InputError(
+        "water model 'own' is defined in a file with a section [model]: give its path, --model "
+        "FILE.toml");
+  }
+  if (const auto model = find_water_model(name)) return *model;
+  std::vector<std::string_view> names;
+  for (const WaterModel& model : water_models()) names.push_back(model.name);
+  const std::string meant = decks::nearest_model(name, names).name;
+  throw InputError(fmt::format("unknown water model '{}'{}: use one of {}", name,
+                               meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
+                               fmt::join(names, ", ")));
+}
+
+void set_masses(std::optional<double> hydrogen_mass_Da, std::optional<double> oxygen_mass_Da,
+                WaterModel& model) {
+  const auto set = [](std::string_view name, std::optional<double> given_Da, double& mass_Da) {
+    if (!given_Da) return;
+    const decks::Key& key = *decks::water_schema().find_key("system", name);
+    if (!(*given_Da >= key.range.low && *given_Da <= key.range.high)) {
+      throw InputError(
+          fmt::format("{} = {:g}; expected {}", name, *given_Da, decks::expected_text(key)));
+    }
+    mass_Da = *given_Da;
+  };
+  set("hydrogen_mass_Da", hydrogen_mass_Da, model.mass_h_Da);
+  set("oxygen_mass_Da", oxygen_mass_Da, model.mass_o_Da);
+}
+
+StartState read_start_state(const Deck& deck) {
+  StartState start;
+  start.path = *state_path(deck);
+  check_path(deck, start.path);
+  io::Checkpoint checkpoint = io::read_checkpoint(start.path);
+  start.deck = deck_of(checkpoint, start.path);
+  std::vector<std::int64_t>& ids = checkpoint.state.replica_ids;
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    if (ids[r] != static_cast<std::int64_t>(r)) ids.clear();
+  }
+  if (checkpoint.state.molecules < 1 || ids.empty()) {
+    throw InputError(
+        fmt::format("cannot start from '{}': it is not the state of a run of water", start.path));
+  }
+  start.state = std::move(checkpoint.state);
+  start.blow_ups = std::move(checkpoint.blow_ups);
+  return start;
+}
+
+std::vector<KeyProblem> start_state_problems(const Deck& deck, const StartState& start) {
+  std::vector<KeyProblem> problems;
+  const int given = start.state.replicas();
+  const int wanted = deck.system.replicas;
+  if (given != 1 && given != wanted) {
+    problems.push_back(
+        {"system.replicas", fmt::format("replicas = {}, but the state has {}; write replicas = {}. "
+                                        "Only a state of one replica starts any number",
+                                        wanted, given, given)});
+  }
+  if (!start.blow_ups.empty()) {
+    const BlowUp& first = start.blow_ups.front();
+    problems.push_back(
+        {"system.state",
+         fmt::format(
+             "{} of {} replicas of the state failed, the first of them replica {} at step "
+             "{}. Correct that run first, or start from the [observe.final] of another replica",
+             start.blow_ups.size(), given, first.replica, first.step)});
+  }
+  if (deck.thermostat.kind != Thermostat::none && start.deck.thermostat.kind != Thermostat::none &&
+      start.state.step > 0 && deck.system.seed == start.deck.system.seed) {
+    problems.push_back({"system.seed", fmt::format("seed = {} is that of the run of the state, and "
+                                                   "would repeat its noise; use another one",
+                                                   deck.system.seed)});
+  }
+  return problems;
+}
+
+std::string missing_velocities_message(const std::string& path) {
+  return fmt::format(
+      "velocities = \"file\": {} does not contain velocities for every atom. Extended XYZ has them "
+      "as vel_A_per_akma:R:3, GRO in three more columns, TRR and H5MD in some frames; omit "
+      "velocities to draw them",
+      path);
 }
 
 }  // namespace tarn

@@ -16,9 +16,9 @@
 namespace tarn::decks {
 
 template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
+concept Optional = requires(T value) {
+  value.has_value();
+};
 
 /// Selections of the deck: a kind, of which one carries a number. `kind_of_number` is that kind.
 template <class T>
@@ -31,20 +31,16 @@ template <class T>
 inline constexpr bool is_selection = std::is_enum_v<std::remove_cv_t<decltype(kind_of_number<T>)>>;
 
 inline std::string choice_text(const Key& key, int value) {
-  const auto found = std::find_if(key.choices.begin(), key.choices.end(),
-                                  [&](const Choice& choice) { return choice.value == value; });
-  return std::string(found->text);
+  return std::string(std::ranges::find(key.choices, value, &Choice::value)->text);
 }
 
 inline int choice_value(const Key& key, std::string_view text) {
-  const auto found = std::find_if(key.choices.begin(), key.choices.end(),
-                                  [&](const Choice& choice) { return choice.text == text; });
-  return found->value;
+  return std::ranges::find(key.choices, text, &Choice::text)->value;
 }
 
 template <class T>
 Value to_value(const Key& key, const T& field) {
-  if constexpr (IsOptional<T>::value) {
+  if constexpr (Optional<T>) {
     return field ? to_value(key, *field) : Value{};
   } else if constexpr (std::is_same_v<T, std::vector<double>> ||
                        std::is_same_v<T, std::vector<std::string>>) {
@@ -71,7 +67,7 @@ Value to_value(const Key& key, const T& field) {
 
 template <class T>
 void from_value(const Key& key, const Value& value, T& field) {
-  if constexpr (IsOptional<T>::value) {
+  if constexpr (Optional<T>) {
     from_value(key, value, field.emplace());
   } else if constexpr (std::is_enum_v<T>) {
     field = static_cast<T>(choice_value(key, std::get<std::string>(value)));
@@ -130,7 +126,7 @@ std::string_view unit_of(std::string_view name);
 /// The type of the keys with a field of type T.
 template <class T>
 constexpr Type type_of(bool has_choices) {
-  if constexpr (IsOptional<T>::value) return type_of<typename T::value_type>(has_choices);
+  if constexpr (Optional<T>) return type_of<typename T::value_type>(has_choices);
   if (std::is_same_v<T, bool>) return Type::boolean;
   if (std::is_integral_v<T>) return Type::integer;
   if (std::is_same_v<T, double>) return Type::number;
@@ -204,15 +200,6 @@ struct SectionTable {
   std::vector<Rule> rules = {};
 };
 
-template <class Member>
-struct SectionOf {
-  using Type = Member;
-};
-template <class S>
-struct SectionOf<std::optional<S>> {
-  using Type = S;
-};
-
 /// A member of a deck. The decks of the papers have an overload of their own.
 template <class Member>
 auto& member_of(auto& deck, Member Deck::*member) {
@@ -221,17 +208,20 @@ auto& member_of(auto& deck, Member Deck::*member) {
 
 /// A section, or null if it is left out.
 auto* pointer_to(auto& section) {
-  if constexpr (requires { section.has_value(); }) {
+  if constexpr (Optional<decltype(section)>) {
     return section ? &*section : nullptr;
   } else {
     return &section;
   }
 }
 
+/// The type of a section, from that of its member.
+template <class Member>
+using SectionOf = std::remove_pointer_t<decltype(pointer_to(std::declval<Member&>()))>;
+
 /// The keys of a section of the deck. @param member of Deck; may be optional
 template <class D, class Member>
-std::vector<Key> keys_of(Member D::*member,
-                         std::vector<KeyOf<typename SectionOf<Member>::Type>> keys) {
+std::vector<Key> keys_of(Member D::*member, std::vector<KeyOf<SectionOf<Member>>> keys) {
   std::vector<Key> all;
   for (auto& key : keys) {
     key.key.read = [member, read = std::move(key.read)](const Key& self, const Deck& deck) {
@@ -251,12 +241,11 @@ std::vector<Key> keys_of(Member D::*member,
 /// section out
 template <class D, class Member>
 SectionTable section(Member D::*member, std::string_view name, std::string_view description,
-                     std::vector<KeyOf<typename SectionOf<Member>::Type>> keys,
-                     std::vector<Rule> rules = {},
+                     std::vector<KeyOf<SectionOf<Member>>> keys, std::vector<Rule> rules = {},
                      void (*messages)(const Deck&, Messages&) = nullptr) {
   SectionTable table{{name, description}, keys_of(member, std::move(keys)), std::move(rules)};
   table.section.messages = messages;
-  if constexpr (IsOptional<Member>::value) {
+  if constexpr (Optional<Member>) {
     table.section.present = [member](const Deck& deck) {
       return member_of(deck, member).has_value();
     };

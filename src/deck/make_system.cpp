@@ -25,55 +25,6 @@ namespace {
 // Largest number of bins in all groups: 24 MB per thread for all pair classes.
 constexpr int kMaxCountedBins = 1'000'000;
 
-}  // namespace
-
-bool is_flexible(const Deck& deck) {
-  if (deck.system.model == kOwnModel) return deck.model && deck.model->stretch != Stretch::rigid;
-  const std::optional<WaterModel> model = find_water_model(deck.system.model);
-  return model && model->is_flexible();
-}
-
-WaterModel water_model(const Deck& deck) {
-  std::optional<WaterModel> model = find_water_model(deck.system.model);
-  if (deck.system.model == kOwnModel && deck.model) {
-    const ModelSection& own = *deck.model;
-    const IntramolecularModel bonds{
-        own.stretch, own.stretch_stiffness_kcal_per_mol_A2.value_or(0.0),
-        own.stretch_depth_kcal_per_mol.value_or(0.0), own.stretch_alpha_per_A.value_or(0.0),
-        own.bend_stiffness_kcal_per_mol_rad2.value_or(0.0)};
-    model = own.stretch == Stretch::rigid
-                ? of_sigma_epsilon(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
-                                   own.epsilon_kcal_per_mol, own.charge_hydrogen_e, own.om_A)
-                : flexible_model(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
-                                 own.epsilon_kcal_per_mol, own.charge_hydrogen_e,
-                                 own.gamma.value_or(0.0), bonds);
-  }
-  if (!model) {
-    throw InputError(deck.path, 0,
-                     fmt::format("model = {} is unknown", decks::toml_string(deck.system.model)));
-  }
-  if (!deck.system.keep_molecule_mass) {
-    model->mass_o_Da = deck.system.oxygen_mass_Da.value_or(units::mass_oxygen_Da);
-    model->mass_h_Da = deck.system.hydrogen_mass_Da;
-  }
-  return *model;
-}
-
-WaterModel decks::model_of_dynamics(const Deck& deck) {
-  WaterModel model = water_model(deck);
-  if (deck.system.keep_molecule_mass) {
-    const double molecule_mass_Da = model.molecule_mass_Da();
-    model.mass_h_Da = deck.system.hydrogen_mass_Da;
-    model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
-  }
-  if (const auto& f = deck.field) {
-    set_field_V_per_nm({f->x_V_per_nm, f->y_V_per_nm, f->z_V_per_nm}, model);
-  }
-  return model;
-}
-
-namespace {
-
 IntegratorSpec integrator_spec(const IntegratorSection& section) {
   IntegratorSpec spec;
   spec.scheme = section.scheme;
@@ -132,6 +83,51 @@ void check_molecules(const Deck& deck, int molecules) {
 }
 
 }  // namespace
+
+bool is_flexible(const Deck& deck) {
+  if (deck.system.model == kOwnModel) return deck.model && deck.model->stretch != Stretch::rigid;
+  const std::optional<WaterModel> model = find_water_model(deck.system.model);
+  return model && model->is_flexible();
+}
+
+WaterModel water_model(const Deck& deck) {
+  std::optional<WaterModel> model = find_water_model(deck.system.model);
+  if (deck.system.model == kOwnModel && deck.model) {
+    const ModelSection& own = *deck.model;
+    const IntramolecularModel bonds{
+        own.stretch, own.stretch_stiffness_kcal_per_mol_A2.value_or(0.0),
+        own.stretch_depth_kcal_per_mol.value_or(0.0), own.stretch_alpha_per_A.value_or(0.0),
+        own.bend_stiffness_kcal_per_mol_rad2.value_or(0.0)};
+    model = own.stretch == Stretch::rigid
+                ? of_sigma_epsilon(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
+                                   own.epsilon_kcal_per_mol, own.charge_hydrogen_e, own.om_A)
+                : flexible_model(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
+                                 own.epsilon_kcal_per_mol, own.charge_hydrogen_e,
+                                 own.gamma.value_or(0.0), bonds);
+  }
+  if (!model) {
+    throw InputError(deck.path, 0,
+                     fmt::format("model = {} is unknown", decks::toml_string(deck.system.model)));
+  }
+  if (!deck.system.keep_molecule_mass) {
+    model->mass_o_Da = deck.system.oxygen_mass_Da.value_or(units::mass_oxygen_Da);
+    model->mass_h_Da = deck.system.hydrogen_mass_Da;
+  }
+  return *model;
+}
+
+WaterModel decks::model_of_dynamics(const Deck& deck) {
+  WaterModel model = water_model(deck);
+  if (deck.system.keep_molecule_mass) {
+    const double molecule_mass_Da = model.molecule_mass_Da();
+    model.mass_h_Da = deck.system.hydrogen_mass_Da;
+    model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
+  }
+  if (const auto& f = deck.field) {
+    set_field_V_per_nm({f->x_V_per_nm, f->y_V_per_nm, f->z_V_per_nm}, model);
+  }
+  return model;
+}
 
 PathIntegralSpec ring_spec(const PathIntegralSection& rings) {
   return {.beads = rings.beads,

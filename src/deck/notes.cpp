@@ -135,37 +135,6 @@ std::optional<Message> warning_of_drift(const Deck& deck) {
       format, deck.trajectory->format == io::FileFormat::dcd ? "" : " or end the run"));
 }
 
-void add_messages_on_water(const Deck& deck, Messages& messages) {
-  const IntegratorSection& integrator = deck.integrator;
-  const auto add = [&](const std::optional<Message>& message) { append(message, messages); };
-  for (const Section& section : water_schema().sections) {
-    if (section.messages != nullptr && section.present(deck)) section.messages(deck, messages);
-  }
-  const double usual_fs = largest_stable_timestep_fs(deck);
-  const std::optional<Message> rest = warning_of_rest(deck);
-  add(rest);
-  if (!rest && deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
-      deck.system.velocities == VelocityKind::zero && deck.system.file) {
-    messages.push_back(
-        Message::note("no thermostat and no [system] temperature_K: the velocities are zero"));
-  }
-  add(warning_of_drift(deck));
-  add(warning_of_flexible_step(deck));
-  add(warning_of_few_beads(deck));
-  add(warning_of_gla_rings(deck));
-  add(warning_of_ring_start(deck));
-  if (integrator.timestep_fs > kFarTooLong * usual_fs) {
-    messages.push_back(Message::warning(
-        fmt::format("timestep_fs = {:g} is far above the largest stable step of this scheme, about "
-                    "{:.2g} fs at 298 K. The run will blow up unless it is cold",
-                    integrator.timestep_fs, usual_fs)));
-  }
-  if (integrator.timestep_fs < kShortStep_fs) {
-    messages.push_back(Message::warning(
-        fmt::format("timestep_fs = {:g} is short; its unit is fs", integrator.timestep_fs)));
-  }
-}
-
 }  // namespace
 
 double heavy_hydrogen_factor(const Deck& deck) {
@@ -281,7 +250,32 @@ Messages messages_on(const Deck& deck) {
                                   key.section, *count, deck.system.replicas)));
   }
   append(warning_of_stiff_wall(deck), messages);
-  add_messages_on_water(deck, messages);
+  for (const Section& section : water_schema().sections) {
+    if (section.messages != nullptr && section.present(deck)) section.messages(deck, messages);
+  }
+  const double timestep_fs = deck.integrator.timestep_fs;
+  const double usual_fs = largest_stable_timestep_fs(deck);
+  const std::optional<Message> rest = warning_of_rest(deck);
+  append(rest, messages);
+  if (!rest && deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
+      deck.system.velocities == VelocityKind::zero && deck.system.file) {
+    messages.push_back(
+        Message::note("no thermostat and no [system] temperature_K: the velocities are zero"));
+  }
+  for (const auto warning : {warning_of_drift, warning_of_flexible_step, warning_of_few_beads,
+                             warning_of_gla_rings, warning_of_ring_start}) {
+    append(warning(deck), messages);
+  }
+  if (timestep_fs > kFarTooLong * usual_fs) {
+    messages.push_back(Message::warning(
+        fmt::format("timestep_fs = {:g} is far above the largest stable step of this scheme, about "
+                    "{:.2g} fs at 298 K. The run will blow up unless it is cold",
+                    timestep_fs, usual_fs)));
+  }
+  if (timestep_fs < kShortStep_fs) {
+    messages.push_back(
+        Message::warning(fmt::format("timestep_fs = {:g} is short; its unit is fs", timestep_fs)));
+  }
   if (observes_nothing(deck)) {
     messages.push_back(
         Message::note("no [observe.*] section; only run.json and a checkpoint will be written"));

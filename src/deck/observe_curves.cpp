@@ -25,9 +25,9 @@ void rdf_fits_memory(Checker& checker) {
   const std::int64_t count = std::ssize(baths), bins = deck.rdf->bins;
   if (!has_several_baths(baths) || (count <= kMaxBaths && count * bins <= kMaxBins)) return;
   checker.problem(count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
-                  fmt::format("[observe.rdf] has {} bins for each of {}; expected at most {} "
-                              "temperatures and {} bins in total",
-                              bins, count_text(count, "temperature"), kMaxBaths, kMaxBins));
+                  "[observe.rdf] has {} bins for each of {}; expected at most {} temperatures and "
+                  "{} bins in total",
+                  bins, count_text(count, "temperature"), kMaxBaths, kMaxBins);
 }
 
 std::string problem_of_profile(const Checker& checker) {

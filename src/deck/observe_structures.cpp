@@ -102,11 +102,10 @@ void trajectory_beads_exist(Checker& checker) {
       fmt::format(
           "beads = {} exceeds the last bead: [path_integral] beads = {}, numbered from 0 to {}",
           selected.number, beads, beads - 1));
-  checker.problem_if(
-      deck.trajectory->velocities && selected.kind != BeadSelection::Kind::centroid,
-      "observe.trajectory.velocities",
-      "velocities are those of the centroids; write beads = \"centroid\", or leave the velocities "
-      "out");
+  checker.problem_if(deck.trajectory->velocities && selected.kind != BeadSelection::Kind::centroid,
+                     "observe.trajectory.velocities",
+                     "velocities are those of the centroids; write beads = \"centroid\", or leave "
+                     "the velocities out");
 }
 
 constexpr std::int64_t kMost32Bits = std::numeric_limits<std::int32_t>::max();

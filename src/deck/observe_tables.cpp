@@ -116,19 +116,17 @@ std::vector<SectionTable> table_sections() {
       table(&Deck::energies, "observe.energies",
             "Writes `energies.csv` and, with several temperatures and classical nuclei, "
             "`heat_capacity.csv`."),
-      section(
-          &Deck::bias_table, "observe.bias",
-          "Writes `bias.csv`: the coordinate of [`[bias]`](#bias) and the energy of the bias, for "
-          "all replicas. With windows, also `free_energy.csv` at the end: the free energy along "
-          "the coordinate by MBAR (equations 99 and 100), with errors from the replicas of each "
-          "window or, with one, from blocks of time.",
-          {every_key<ObserveBias>(),
-           key(&ObserveBias::bin_width, "bin_width", above_to(0, 100),
-               "Width of the bins of the free energy, in the unit of the coordinate; their "
-               "middles are multiples of it.")},
-          {rule("`[observe.bias]` requires `[bias]`.", "observe.bias.every", {},
-                "[observe.bias] needs a section [bias]",
-                [](const Checker& c) { return c.deck().bias_table && !c.deck().bias; })}),
+      section(&Deck::bias_table, "observe.bias",
+              "Writes `bias.csv`: the coordinate of [`[bias]`](#bias) and the energy of the bias, "
+              "for all replicas. With windows, also `free_energy.csv` at the end: the free energy "
+              "along the coordinate by MBAR (equations 99 and 100), with errors from the replicas "
+              "of each window or, with one, from blocks of time.",
+              {every_key<ObserveBias>(), key(&ObserveBias::bin_width, "bin_width", above_to(0, 100),
+                                             "Width of the bins of the free energy, in the unit of "
+                                             "the coordinate; their middles are multiples of it.")},
+              {rule("`[observe.bias]` requires `[bias]`.", "observe.bias.every", {},
+                    "[observe.bias] needs a section [bias]",
+                    [](const Checker& c) { return c.deck().bias_table && !c.deck().bias; })}),
       table(&Deck::path_integral_table, "observe.path_integral",
             "Writes `path_integral.csv`: total energy by the primitive and by the centroid-virial "
             "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and within "
@@ -152,8 +150,8 @@ std::vector<SectionTable> table_sections() {
                 [](const Checker& c) {
                   return c.deck().heat && c.deck().thermostat.kind == Thermostat::none;
                 }),
-           {"`[exchange]` does not support `[observe.heat]`, `[observe.evaporation]`, `lindemann "
-            "= true` or `window_steps` above 1.",
+           {"`[exchange]` does not support `[observe.heat]`, `[observe.evaporation]`, `lindemann = "
+            "true` or `window_steps` above 1.",
             exchange_excludes_path_observables, "exchange"}}),
       table(&Deck::temperatures, "observe.temperatures",
             "Writes `temperatures.csv`: kinetic temperatures of translation, rotation and bond "

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "deck_paths.hpp"
 #include "water_keys.hpp"
 
 /// @file
@@ -54,10 +53,10 @@ void address_is_valid(Checker& checker) {
   if (!checker.has("potential.address")) return;
   const std::string& address = *checker.deck().potential->address;
   if (socket_address(address)) return;
-  checker.problem("potential.address",
-                  fmt::format("address = {} is not an address; write \"unix:NAME\", "
-                              "\"localhost:31415\" or \"[::1]:31415\"",
-                              toml_string(address)));
+  checker.problem(
+      "potential.address",
+      "address = {} is not an address; write \"unix:NAME\", \"localhost:31415\" or \"[::1]:31415\"",
+      toml_string(address));
 }
 
 void potential_supports_scheme(Checker& checker) {
@@ -68,10 +67,9 @@ void potential_supports_scheme(Checker& checker) {
              may_be_rigid = many_body != ManyBodyModel::mbpol;
   // Rigid schemes for MB-pol are a problem of all flexible models.
   if (is_rigid(scheme) || (may_bend && scheme == Scheme::verlet)) return;
-  checker.problem("integrator.scheme",
-                  fmt::format("{} needs scheme = {}{}{}", kind_text(checker),
-                              may_bend ? "\"verlet\"" : "", may_bend && may_be_rigid ? ", " : "",
-                              may_be_rigid ? "\"shake\", \"rattle\" or \"settle\"" : ""));
+  checker.problem("integrator.scheme", "{} needs scheme = {}{}{}", kind_text(checker),
+                  may_bend ? "\"verlet\"" : "", may_bend && may_be_rigid ? ", " : "",
+                  may_be_rigid ? "\"shake\", \"rattle\" or \"settle\"" : "");
 }
 
 void potential_is_double(Checker& checker) {
@@ -79,9 +77,8 @@ void potential_is_double(Checker& checker) {
   const Precision precision = checker.deck().run.precision;
   const bool may_be_mixed = many_body_of(checker.deck()) == ManyBodyModel::mbpol;
   if (precision == Precision::double_ || (may_be_mixed && precision == Precision::mixed)) return;
-  checker.problem("run.precision",
-                  fmt::format("{} needs precision = \"double\"{}", kind_text(checker),
-                              may_be_mixed ? " or \"mixed\"" : ""));
+  checker.problem("run.precision", "{} needs precision = \"double\"{}", kind_text(checker),
+                  may_be_mixed ? " or \"mixed\"" : "");
 }
 
 /// Larger clusters of many-body models run on the CPU.
@@ -93,10 +90,8 @@ void potential_runs_on_the_cpu(Checker& checker) {
   const bool large =
       checker.is_reliable({"system.molecules"}) && checker.deck().system.molecules > kMostOnGpu;
   if (!other && !(large && has_no_pairs(checker, "run.device"))) return;
-  checker.problem(
-      "run.device",
-      fmt::format("{}{} runs on the CPU; write device = \"cpu\"", kind_text(checker),
-                  other ? "" : fmt::format(" with more than {} molecules", kMostOnGpu)));
+  checker.problem("run.device", "{}{} runs on the CPU; write device = \"cpu\"", kind_text(checker),
+                  other ? "" : fmt::format(" with more than {} molecules", kMostOnGpu));
 }
 
 }  // namespace

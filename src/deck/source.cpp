@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
-#include <optional>
+#include <iterator>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
+#include "io/words.hpp"
 #include "schema.hpp"
 
 // For "[" without a key toml++ 3.3 asserts a condition that it also reports as an error. Disable
@@ -113,20 +115,10 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
-}
-
 /// The number of parts of "a.b.c", or 0 if one of them is no bare key.
-int parts_of(std::string_view text) {
-  for (int parts = 1;; ++parts) {
-    const std::size_t dot = text.find('.');
-    if (!is_bare_key(text.substr(0, dot))) return 0;
-    if (dot == std::string_view::npos) return parts;
-    text.remove_prefix(dot + 1);
-  }
+std::ptrdiff_t parts_of(std::string_view text) {
+  const std::vector<std::string_view> parts = io::split(text, '.');
+  return std::ranges::all_of(parts, is_bare_key) ? std::ssize(parts) : 0;
 }
 
 [[noreturn]] void refuse(const Override& override_, const std::string& message) {
@@ -205,7 +197,7 @@ struct Assignment {
 
 std::optional<Assignment> assignment_in(std::string_view line) {
   const std::size_t equals = line.find('=');
-  if (equals == std::string_view::npos || parts_of(trimmed(line.substr(0, equals))) == 0) {
+  if (equals == std::string_view::npos || parts_of(io::trimmed(line.substr(0, equals))) == 0) {
     return std::nullopt;
   }
   const std::size_t comment = line.find('#', equals);
@@ -235,13 +227,7 @@ std::string with_quoted_words(std::string_view list) {
 class Reader {
  public:
   Reader(const std::string& text, const std::string& path) : path_(path) {
-    std::string_view rest = text;
-    while (true) {
-      const std::size_t end = rest.find('\n');
-      lines_.emplace_back(rest.substr(0, end));
-      if (end == std::string_view::npos) break;
-      rest.remove_prefix(end + 1);
-    }
+    for (const std::string_view line : io::split(text, '\n')) lines_.emplace_back(line);
     how_.resize(lines_.size());
   }
 
@@ -271,7 +257,7 @@ class Reader {
     problems_ = scan(text(), path_);
     for (const Problem& problem : problems_) {
       const std::size_t line = static_cast<std::size_t>(problem.line) - 1;
-      const std::string_view start = trimmed(lines_[line]).substr(0, 1);
+      const std::string_view start = io::trimmed(lines_[line]).substr(0, 1);
       if (start == "[") throw InputError(std::move(problems_));
       assignment_in(lines_[line]) ? replace_value(line, Line::unreadable) : remove(line);
     }
@@ -346,6 +332,49 @@ class Reader {
 
 }  // namespace
 
+std::filesystem::path from_the_deck(const Deck& deck, const std::string& path) {
+  return std::filesystem::path(deck.path).parent_path() / path;
+}
+
+std::string missing_path_hint(const Deck& deck, const std::string& path) {
+  if (std::filesystem::path(path).is_absolute()) return {};
+  const std::filesystem::path folder = std::filesystem::path(deck.path).parent_path();
+  if (folder.empty()) return "; paths are relative to the current folder";
+  std::error_code error;
+  const bool is_here = std::filesystem::exists(path, error);
+  const std::filesystem::path from_folder =
+      is_here ? std::filesystem::proximate(path, folder, error) : std::filesystem::path();
+  const std::string cure =
+      from_folder.empty() ? "" : fmt::format(": write {}", toml_string(from_folder.string()));
+  return fmt::format("; paths in a deck and in --set are relative to the folder of the deck{}",
+                     cure);
+}
+
+std::optional<SocketAddress> socket_address(std::string_view text) {
+  constexpr std::string_view kUnix = "unix:";
+  // The path of a UNIX socket has at most 107 bytes, with "/tmp/ipi_" before a name.
+  constexpr std::size_t kLongestName = 98;
+  SocketAddress address;
+  if (text.starts_with(kUnix)) {
+    address.unix_name = text.substr(kUnix.size());
+    if (address.unix_name.empty() || address.unix_name.size() > kLongestName) return std::nullopt;
+    return address;
+  }
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+  if (in_brackets) host = host.substr(1, host.size() - 2);
+  if (host.empty() || (!in_brackets && host.find_first_of(":[] /") != std::string_view::npos)) {
+    return std::nullopt;
+  }
+  address.port = number_in<int>(port).value_or(0);
+  if (address.port < 1 || address.port > 65535) return std::nullopt;
+  address.host = host;
+  return address;
+}
+
 Source read_source(const std::string& text, const std::string& path) {
   return Reader(text, path).read();
 }
@@ -354,9 +383,9 @@ Source read_override(const Override& override_, bool (*wants_text)(std::string_v
   const std::size_t equals = override_.text.find('=');
   const std::string want = "expected " + override_.wanted;
   if (equals == std::string::npos) refuse(override_, want);
-  const std::string path(trimmed(std::string_view(override_.text).substr(0, equals)));
-  const std::string value(trimmed(std::string_view(override_.text).substr(equals + 1)));
-  const int parts = parts_of(path);
+  const std::string path(io::trimmed(std::string_view(override_.text).substr(0, equals)));
+  const std::string value(io::trimmed(std::string_view(override_.text).substr(equals + 1)));
+  const std::ptrdiff_t parts = parts_of(path);
   if (parts < (value.starts_with('{') ? 1 : 2)) refuse(override_, want);
   if (value.empty()) refuse(override_, "the value is missing; " + want);
 

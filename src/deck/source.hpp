@@ -2,15 +2,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tarn/core/error.hpp"
+#include "tarn/deck.hpp"
 
 /// @file
-/// TOML text as a flat list of entries with their places, independent of the schema. The only part
-/// of the reader that uses toml++.
+/// TOML text as a flat list of entries with their places, independent of the schema; paths and
+/// addresses in it. The only part of the reader that uses toml++.
 
 namespace tarn::decks {
 
@@ -66,6 +69,14 @@ struct Override {
   std::string wanted = "section.key=value";
 };
 
+/// @param option command line option of the changes
+inline std::vector<Override> given_by(const std::string& option,
+                                      const std::vector<std::string>& texts) {
+  std::vector<Override> changes;
+  for (const std::string& text : texts) changes.push_back({text, option + " " + text});
+  return changes;
+}
+
 /// Flattens a TOML text. Values that are not TOML are bare strings or unreadable, so that the rest
 /// of the text can be checked too.
 /// @throws InputError with all syntax errors found, if the text cannot be read beyond one of them
@@ -77,6 +88,23 @@ Source read_source(const std::string& text, const std::string& path);
 /// @param wants_text whether the key at a path is a string: 7 is then read as "7"
 /// @throws InputError
 Source read_override(const Override& override_, bool (*wants_text)(std::string_view path));
+
+/// A path relative to the folder of the deck; absolute paths stay.
+std::filesystem::path from_the_deck(const Deck& deck, const std::string& path);
+
+/// For the message on a path that does not exist: the folder that relative paths start from and, if
+/// the file is in the current folder, what to write instead. Empty for absolute paths.
+std::string missing_path_hint(const Deck& deck, const std::string& path);
+
+/// An address at which a program listens: "unix:NAME", "host:port" or "[IPv6]:port".
+struct SocketAddress {
+  std::string unix_name;  ///< a name for /tmp/ipi_<name>, or a path; empty: host and port
+  std::string host;
+  int port = 0;
+};
+
+/// @return empty if the text is not an address
+std::optional<SocketAddress> socket_address(std::string_view text);
 
 /// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions
 /// and transpositions; case-insensitive.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "io/words.hpp"
 #include "schema.hpp"
 #include "source.hpp"
 
@@ -70,17 +71,6 @@ std::size_t suggestion_distance(std::string_view word, std::string_view name) {
   return beginning ? std::min<std::size_t>(distance, 1) : distance;
 }
 
-/// "TIP4P/2005" becomes "tip4p2005": spellings of a model name that differ in punctuation and case
-/// compare equal.
-std::string letters_and_digits(std::string_view text) {
-  std::string bare;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte)) bare += static_cast<char>(std::tolower(byte));
-  }
-  return bare;
-}
-
 /// Whether both have digits, and different ones.
 bool have_other_digits(std::string_view a, std::string_view b) {
   const auto digits_of = [](std::string_view text) {
@@ -117,13 +107,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 NameSuggestion nearest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() > 100) return {};  // too long for a typing error
-  if (const std::string bare = letters_and_digits(word); !bare.empty()) {
+  if (const std::string bare = io::letters_and_digits(word); !bare.empty()) {
     for (const auto& [name, words] : kSynonyms) {
       if (fmt::format(" {} ", words).find(fmt::format(" {} ", bare)) == std::string::npos) continue;
       if (std::ranges::find(known, name) != known.end()) return {std::string(name), 0};
     }
     for (std::string_view name : known) {
-      if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(word, name)};
+      if (io::letters_and_digits(name) == bare)
+        return {std::string(name), edit_distance(word, name)};
     }
   }
   NameSuggestion best;
@@ -141,7 +132,7 @@ NameSuggestion nearest(std::string_view word, const std::vector<std::string_view
 NameSuggestion nearest_model(std::string_view word, const std::vector<std::string_view>& known) {
   const NameSuggestion best = nearest(word, known);
   const bool is_misspelt = edit_distance(word, best.name) <= 1 ||
-                           letters_and_digits(word) == letters_and_digits(best.name);
+                           io::letters_and_digits(word) == io::letters_and_digits(best.name);
   return is_misspelt ? best : NameSuggestion{};
 }
 

@@ -69,12 +69,6 @@ std::string correction_hint(const Key& key, const RawValue& raw) {
   return is_text(key.type) && !is_list ? "; put it in quotes" : "";
 }
 
-/// " (did you mean ...?)" for an unknown choice.
-std::string choice_suggestion(const Key& key, std::string_view text) {
-  return did_you_mean(
-      (key.path() == "system.model" ? nearest_model : nearest)(text, accepted_choices(key)).name);
-}
-
 /// Whether a string can be the value of the key.
 bool takes_text(const Key& key, std::string_view text) {
   if (key.type == Type::selection) return std::isalpha(static_cast<unsigned char>(text[0])) != 0;
@@ -88,26 +82,18 @@ std::string bare_value_hint(const Key& key, const std::string& text) {
       key.type == Type::choices || key.type == Type::numbers || key.type == Type::files;
   if (wants_list) {
     std::string list;
-    std::string_view rest = text;
-    while (true) {
-      const std::string_view word = io::trimmed(rest.substr(0, rest.find(',')));
+    for (std::string_view word : io::split(text, ',')) {
+      word = io::trimmed(word);
       if (key.type == Type::numbers && !io::finite_number(word)) return {};
       list += fmt::format("{}{}", list.empty() ? "" : ", ",
                           key.type == Type::numbers ? std::string(word) : toml_string(word));
-      if (rest.find(',') == std::string_view::npos) break;
-      rest.remove_prefix(rest.find(',') + 1);
     }
     return fmt::format("; write [{}]", list);
   }
   if (key.type == Type::boolean) {
-    for (const auto& [word, flag] : {std::pair("true", true),
-                                     {"yes", true},
-                                     {"on", true},
-                                     {"false", false},
-                                     {"no", false},
-                                     {"off", false}}) {
-      if (edit_distance(text, word) == 0) return flag ? "; write true" : "; write false";
-    }
+    const auto is = [&](const char* word) { return edit_distance(text, word) == 0; };
+    if (is("true") || is("yes") || is("on")) return "; write true";
+    if (is("false") || is("no") || is("off")) return "; write false";
     return {};
   }
   if (is_too_large(text)) return kLargestIntegerHint;
@@ -148,13 +134,13 @@ class ValueReader {
 
   std::optional<Value> read(const Key& key, const RawValue& raw) {
     if (raw.is_bare && (raw.string.empty() || !takes_text(key, raw.string))) {
-      return refuse(raw.place, bare_value_message(key, raw));
+      return refuse(raw.place, "{}", bare_value_message(key, raw));
     }
     std::optional<Value> value = read_value(key, raw);
     // --set takes strings without quotes.
     if (value && raw.is_bare && raw.place.line > 0) {
-      refuse(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
-                                    raw.text, toml_string(raw.string)));
+      refuse(raw.place, "{0} = {1}: a string needs quotes; write {0} = {2}", key.name, raw.text,
+             toml_string(raw.string));
     }
     return value;
   }
@@ -200,8 +186,8 @@ class ValueReader {
         if (raw.kind != RawValue::Kind::string) break;
         if (is_device(raw.string)) return Value{raw.string};
         const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
-        return refuse(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name,
-                                             raw.text, did_you_mean(meant), expected_text(key)));
+        return refuse(raw.place, "{} = {} is unknown{}; expected {}", key.name, raw.text,
+                      did_you_mean(meant), expected_text(key));
       }
     }
     return wrong_type(key, raw);
@@ -221,13 +207,13 @@ class ValueReader {
     const Range& range = key.range;
     if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
     if (!std::isfinite(number)) {
-      return refuse(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
-                                           expected_text(key)));
+      return refuse(raw.place, "{} = {} is not finite; expected {}", key.name, raw.text,
+                    expected_text(key));
     }
     const bool low = number < range.low || (range.low_open && number == range.low);
     if (low || number > range.high) {
-      return refuse(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name,
-                                           raw.text, expected_text(key)));
+      return refuse(raw.place, "{} = {} is out of range; expected {}", key.name, raw.text,
+                    expected_text(key));
     }
     if (wants_float) return Value{number};
     return Value{raw.integer};
@@ -240,12 +226,14 @@ class ValueReader {
     for (const Choice& choice : key.choices) {
       if (choice.text != raw.string) continue;
       if (choice.value >= 0) return Value{raw.string};
-      return refuse(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
-                                           raw.text, choice.description, expected_text(key)));
+      return refuse(raw.place, "{} = {} is not possible: {}; expected {}", key.name, raw.text,
+                    choice.description, expected_text(key));
     }
     const Key here = with_available_choices(key);
-    return refuse(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
-                                         choice_suggestion(here, raw.string), expected_text(here)));
+    const auto closest = key.path() == "system.model" ? nearest_model : nearest;
+    const std::string meant = closest(raw.string, accepted_choices(here)).name;
+    return refuse(raw.place, "{} = {} is unknown{}; expected {}", key.name, raw.text,
+                  did_you_mean(meant), expected_text(here));
   }
 
   std::optional<Value> read_choices(const Key& key, const RawValue& raw) {
@@ -253,8 +241,7 @@ class ValueReader {
     return read_list<std::string>(key, raw, [&](const RawValue& item) -> std::optional<Value> {
       const std::optional<Value> choice = read_choice(key, item);
       if (!choice || chosen.insert(std::get<std::string>(*choice)).second) return choice;
-      return refuse(item.place,
-                    fmt::format("{} contains {} twice", key.name, toml_string(item.string)));
+      return refuse(item.place, "{} contains {} twice", key.name, toml_string(item.string));
     });
   }
 
@@ -265,14 +252,13 @@ class ValueReader {
     return read_list<std::string>(key, list, [&](const RawValue& item) -> std::optional<Value> {
       if (item.kind != (counted ? RawValue::Kind::integer : RawValue::Kind::string) ||
           (counted && item.integer < 1)) {
-        return refuse(
-            item.place,
-            fmt::format("{}: {} = {}; expected {}", key.name, counted ? item.string : "an element",
-                        item.text, counted ? "a number of molecules above 0" : "a name in quotes"));
+        return refuse(item.place, "{}: {} = {}; expected {}", key.name,
+                      counted ? item.string : "an element", item.text,
+                      counted ? "a number of molecules above 0" : "a name in quotes");
       }
       if (!isotope_masses_Da(item.string)) {
-        return refuse(item.place, fmt::format("{}: {} is unknown; expected {}", key.name,
-                                              toml_string(item.string), kIsotopeNames));
+        return refuse(item.place, "{}: {} is unknown; expected {}", key.name,
+                      toml_string(item.string), kIsotopeNames);
       }
       return Value{counted ? fmt::format("{} = {}", item.string, item.integer) : item.string};
     });
@@ -293,20 +279,20 @@ class ValueReader {
 
   std::nullopt_t wrong_type(const Key& key, const RawValue& raw) {
     const bool shown = raw.kind != RawValue::Kind::other;
-    return refuse(
-        raw.place,
-        fmt::format("{}{} is {}; expected {}{}", key.name, shown ? " = " + raw.text : std::string{},
-                    type_text(raw.kind), expected_text(with_available_choices(key)),
-                    correction_hint(key, raw)));
+    return refuse(raw.place, "{}{} is {}; expected {}{}", key.name,
+                  shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
+                  expected_text(with_available_choices(key)), correction_hint(key, raw));
   }
 
   std::nullopt_t refuse_empty(const Key& key, const RawValue& raw) {
-    return refuse(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
+    return refuse(raw.place, "{} is empty; expected {}", key.name, expected_text(key));
   }
 
   /// Reports a problem.
-  std::nullopt_t refuse(const Place& place, std::string message) {
-    problems_.push_back({place.file, place.line, place.column, std::move(message)});
+  template <class... T>
+  std::nullopt_t refuse(const Place& place, fmt::format_string<T...> message, T&&... values) {
+    problems_.push_back(
+        {place.file, place.line, place.column, fmt::format(message, std::forward<T>(values)...)});
     return std::nullopt;
   }
 

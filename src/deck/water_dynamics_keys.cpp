@@ -137,8 +137,7 @@ SectionTable path_integral_section() {
       {
           key(&PathIntegralSection::beads, "beads", from_to(1, kMaxBeads),
               "Number of beads P; 1: classical nuclei. `tarn check` computes the error of this "
-              "number "
-              "and the numbers for 1 % and 0.1 %."),
+              "number and the numbers for 1 % and 0.1 %."),
           key(&PathIntegralSection::method, "method",
               {{"pimd", RingMethod::pimd, "sampling, with noise on all modes of the ring polymers"},
                {"rpmd", RingMethod::rpmd,
@@ -243,13 +242,10 @@ SectionTable bias_section(std::optional<BiasSection> Deck::*member, std::string_
       name == "bias"
           ? "An additional energy of a coordinate ξ of the oxygens (equations 97 and 98), of the "
             "centroids of ring polymers. With several centres, the windows, replica r has centre r "
-            "modulo "
-            "their number; [`[exchange]`](#exchange) exchanges neighbouring windows, and "
+            "modulo their number; [`[exchange]`](#exchange) exchanges neighbouring windows, and "
             "[`[observe.bias]`](#observebias) writes the free energy along ξ. The total energy "
-            "includes "
-            "the bias, and `potential_kcal_per_mol` does not. Several biases, of which one may "
-            "have "
-            "windows, are several `[[bias]]`."
+            "includes the bias, and `potential_kcal_per_mol` does not. Several biases, of which "
+            "one may have windows, are several `[[bias]]`."
           : "Another `[[bias]]`.",
       {
           key(&B::coordinate, "coordinate",

@@ -122,8 +122,7 @@ std::vector<KeyOf<S>> mass_keys() {
       key(&S::isotopes, "isotopes", Type::isotopes,
           "Isotopes by molecule: numbers of molecules, from the first one on, such as `{ D2O = 2, "
           "HDO = 1 }`, or a list with the name of each molecule. Names are H2O, HDO, D2O, HTO, DTO "
-          "and T2O, with 17 or 18 appended for heavy oxygen. See "
-          "[models.md](models.md#isotopes).",
+          "and T2O, with 17 or 18 appended for heavy oxygen. See [models.md](models.md#isotopes).",
           {.default_text = "none: all molecules have the masses below"}),
       key(&S::hydrogen_mass_Da, "hydrogen_mass_Da", from_to(0.1, 8),
           "Mass of all hydrogens; 2.014 for D₂O. Configurational averages of classical runs do not "

@@ -102,16 +102,10 @@ class Archive {
   }
   template <class T>
   void item(std::vector<T>& numbers) {
-    if (!is_reading())
-      put(*out_, std::span<const T>(numbers));
-    else if constexpr (std::is_same_v<T, double>)
-      numbers = get_doubles(*in_);
-    else if constexpr (std::is_same_v<T, float>)
-      numbers = get_floats(*in_);
-    else if constexpr (std::is_same_v<T, std::int64_t>)
-      numbers = get_i64s(*in_);
+    if (is_reading())
+      numbers = get_all<T>(*in_);
     else
-      numbers = get_u64s(*in_);
+      put(*out_, std::span<const T>(numbers));
   }
   template <class V>
   void item(std::map<std::int64_t, V>& values) {

@@ -39,17 +39,26 @@ void put_all(std::ostream& out, std::span<const T> values) {
   }
 }
 
+template <class T>
+T little_endian_at(const char* bytes) {
+  T value = 0;
+  if constexpr (kSameBytes) {
+    std::memcpy(&value, bytes, sizeof(T));
+  } else {
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    }
+  }
+  return value;
+}
+
 [[noreturn]] void throw_short() { throw LayoutError("the data end too early"); }
 
 template <class T>
 T get_bytes(std::istream& in) {
   std::array<char, sizeof(T)> bytes{};
   if (!in.read(bytes.data(), sizeof(T))) throw_short();
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
+  return little_endian_at<T>(bytes.data());
 }
 
 /// Reads the number of items of `size` bytes each. The check against the rest of the stream
@@ -64,42 +73,9 @@ std::size_t get_count(std::istream& in, std::size_t size) {
   return static_cast<std::size_t>(count);
 }
 
-template <class T>
-std::vector<T> get_all(std::istream& in) {
-  std::vector<T> values(get_count(in, sizeof(T)));
-  if constexpr (kSameBytes) {
-    if (!in.read(reinterpret_cast<char*>(values.data()),
-                 static_cast<std::streamsize>(values.size() * sizeof(T)))) {
-      throw_short();
-    }
-  } else {
-    for (T& value : values) value = std::bit_cast<T>(get_bytes<BitsOf<T>>(in));
-  }
-  return values;
-}
-
-template <class T>
-std::vector<T> counted(std::vector<T> values, std::size_t count) {
-  if (values.size() == count) return values;
-  throw LayoutError(std::to_string(values.size()) + " values instead of " + std::to_string(count));
-}
-
 constexpr std::uint64_t kPrime1 = 0x9e3779b185ebca87u, kPrime2 = 0xc2b2ae3d27d4eb4fu,
                         kPrime3 = 0x165667b19e3779f9u, kPrime4 = 0x85ebca77c2b2ae63u,
                         kPrime5 = 0x27d4eb2f165667c5u;
-
-template <class T>
-T little_endian_at(const char* bytes) {
-  T value = 0;
-  if constexpr (kSameBytes) {
-    std::memcpy(&value, bytes, sizeof(T));
-  } else {
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-    }
-  }
-  return value;
-}
 
 constexpr std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
   return std::rotl(sum + word * kPrime2, 31) * kPrime1;
@@ -127,20 +103,23 @@ std::string get_string(std::istream& in) {
   if (!in.read(text.data(), static_cast<std::streamsize>(text.size()))) throw_short();
   return text;
 }
-std::vector<double> get_doubles(std::istream& in) { return get_all<double>(in); }
-std::vector<float> get_floats(std::istream& in) { return get_all<float>(in); }
-std::vector<std::int64_t> get_i64s(std::istream& in) { return get_all<std::int64_t>(in); }
-std::vector<std::uint64_t> get_u64s(std::istream& in) { return get_all<std::uint64_t>(in); }
-
-std::vector<double> get_doubles(std::istream& in, std::size_t count) {
-  return counted(get_doubles(in), count);
+template <class T>
+std::vector<T> get_all(std::istream& in) {
+  std::vector<T> values(get_count(in, sizeof(T)));
+  if constexpr (kSameBytes) {
+    if (!in.read(reinterpret_cast<char*>(values.data()),
+                 static_cast<std::streamsize>(values.size() * sizeof(T)))) {
+      throw_short();
+    }
+  } else {
+    for (T& value : values) value = std::bit_cast<T>(get_bytes<BitsOf<T>>(in));
+  }
+  return values;
 }
-std::vector<std::int64_t> get_i64s(std::istream& in, std::size_t count) {
-  return counted(get_i64s(in), count);
-}
-std::vector<std::uint64_t> get_u64s(std::istream& in, std::size_t count) {
-  return counted(get_u64s(in), count);
-}
+template std::vector<double> get_all(std::istream&);
+template std::vector<float> get_all(std::istream&);
+template std::vector<std::int64_t> get_all(std::istream&);
+template std::vector<std::uint64_t> get_all(std::istream&);
 
 std::uint64_t checksum(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;

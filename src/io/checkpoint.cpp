@@ -5,12 +5,13 @@
 #include <sstream>
 #include <streambuf>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "archive.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 
 namespace tarn::io {
 namespace {
@@ -29,96 +30,13 @@ std::uint64_t word_at(std::string_view file, std::size_t offset) {
   return get_u64(in);
 }
 
-void put_atom(std::ostream& out, const AtomId& id) {
-  put(out, static_cast<std::int64_t>(id.molecule));
-  put(out, static_cast<std::int64_t>(id.atom));
-}
-
-AtomId get_atom(std::istream& in) {
-  const std::int64_t molecule = get_i64(in);
-  const std::int64_t atom = get_i64(in);
-  if (atom < 0 || atom >= kAtomsPerMolecule) {
-    throw IoError(
-        "the checkpoint refers to an atom that does not exist: it does not match this program");
-  }
-  return {static_cast<int>(molecule), static_cast<int>(atom)};
-}
-
-void put_blow_up(std::ostream& out, const BlowUp& blow_up) {
-  put(out, blow_up.replica);
-  put(out, blow_up.step);
-  put(out, static_cast<std::int64_t>(blow_up.molecule));
-  put_atom(out, blow_up.closest.a);
-  put_atom(out, blow_up.closest.b);
-  put(out, blow_up.closest.distance_A);
-  put_atom(out, blow_up.largest_force.at);
-  put(out, blow_up.largest_force.force_kcal_per_mol_A);
-  put(out, std::int64_t{blow_up.seen_in_last_good_state} +
-               2 * std::int64_t{blow_up.potential_was_not_finite} +
-               4 * static_cast<std::int64_t>(blow_up.failure));
-}
-
-BlowUp get_blow_up(std::istream& in) {
-  BlowUp blow_up;
-  blow_up.replica = get_i64(in);
-  blow_up.step = get_i64(in);
-  blow_up.molecule = static_cast<int>(get_i64(in));
-  blow_up.closest.a = get_atom(in);
-  blow_up.closest.b = get_atom(in);
-  blow_up.closest.distance_A = get_double(in);
-  blow_up.largest_force.at = get_atom(in);
-  blow_up.largest_force.force_kcal_per_mol_A = get_double(in);
-  const std::int64_t flags = get_i64(in);
-  blow_up.seen_in_last_good_state = (flags & 1) != 0;
-  blow_up.potential_was_not_finite = (flags & 2) != 0;
-  blow_up.failure = static_cast<ImageFailure>(flags / 4);
-  return blow_up;
-}
-
-void put_contents(std::ostream& out, const Checkpoint& checkpoint) {
-  put(out, std::string_view(checkpoint.tarn_version));
-  put(out, std::string_view(checkpoint.physics));
-  put(out, std::string_view(checkpoint.device));
-  const State& state = checkpoint.state;
-  put(out, static_cast<std::int64_t>(state.molecules));
-  put(out, static_cast<std::int64_t>(state.beads));
-  put(out, state.step);
-  put(out, std::span<const std::int64_t>(state.replica_ids));
-  put(out, std::span<const double>(state.positions_A));
-  put(out, std::span<const double>(state.velocities_A_per_akma));
-  put(out, std::span<const double>(state.heat_kcal_per_mol));
-  put(out, static_cast<std::uint64_t>(checkpoint.blow_ups.size()));
-  for (const BlowUp& blow_up : checkpoint.blow_ups) put_blow_up(out, blow_up);
-  put(out, static_cast<std::uint64_t>(checkpoint.observers.size()));
-  for (const ObserverRecord& record : checkpoint.observers) {
-    put(out, std::string_view(record.name));
-    put(out, std::string_view(record.bytes));
-  }
-}
-
-/// Counts the bytes that are written to it.
-class ByteCounter final : public std::streambuf {
- public:
-  std::uint64_t count() const { return count_; }
-
- private:
-  int_type overflow(int_type) override {
-    ++count_;
-    return 0;
-  }
-  std::streamsize xsputn(const char*, std::streamsize size) override {
-    count_ += static_cast<std::uint64_t>(size);
-    return size;
-  }
-
-  std::uint64_t count_ = 0;
-};
-
-/// Passes bytes to a file and to a checksum, without a copy of large arrays.
+/// Passes bytes to a file and to a checksum, without a copy of large arrays; or counts them.
 class CheckedFile final : public std::streambuf {
  public:
-  explicit CheckedFile(AtomicFile& file) : file_(file) { waiting_.reserve(kPiece); }
+  /// @param file null: only count
+  explicit CheckedFile(AtomicFile* file) : file_(file) { waiting_.reserve(kPiece); }
 
+  std::uint64_t count() const { return count_ + waiting_.size(); }
   std::uint64_t checksum() {
     flush();
     return checksum_.value();
@@ -149,44 +67,17 @@ class CheckedFile final : public std::streambuf {
     waiting_.clear();
   }
   void write(std::string_view bytes) {
+    count_ += bytes.size();
+    if (file_ == nullptr) return;
     checksum_.add(bytes);
-    file_.write(bytes);
+    file_->write(bytes);
   }
 
-  AtomicFile& file_;
+  AtomicFile* file_;
+  std::uint64_t count_ = 0;  // without those that wait
   LongChecksum checksum_;
   std::string waiting_;
 };
-
-/// Reads bytes in memory.
-class BytesInMemory final : public std::streambuf {
- public:
-  explicit BytesInMemory(std::string_view bytes) {
-    char* const begin = const_cast<char*>(bytes.data());  // which is not written to
-    setg(begin, begin, begin + bytes.size());
-  }
-
- private:
-  pos_type seekoff(off_type offset, std::ios_base::seekdir from, std::ios_base::openmode) override {
-    const char* const base = from == std::ios::beg   ? eback()
-                             : from == std::ios::cur ? gptr()
-                                                     : egptr();
-    return seekpos(base - eback() + offset, std::ios::in);
-  }
-  pos_type seekpos(pos_type place, std::ios_base::openmode) override {
-    const auto offset = static_cast<off_type>(place);
-    if (offset < 0 || offset > egptr() - eback()) return off_type{-1};
-    setg(eback(), eback() + offset, egptr());
-    return place;
-  }
-};
-
-int get_molecules(std::istream& in) {
-  const std::int64_t molecules = get_i64(in);
-  // The number of coordinates must fit an int.
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max() / kCoordinatesPerMolecule;
-  return molecules < 0 || molecules > kMost ? -1 : static_cast<int>(molecules);
-}
 
 /// Detects states that were never valid; the checksum detects later damage.
 void check_size(const State& state) {
@@ -199,41 +90,63 @@ void check_size(const State& state) {
   }
 }
 
-Checkpoint parse_contents(std::string_view contents) {
-  BytesInMemory bytes(contents);
-  std::istream in(&bytes);
-  Checkpoint checkpoint;
-  checkpoint.tarn_version = get_string(in);
-  checkpoint.physics = get_string(in);
-  checkpoint.device = get_string(in);
-  State& state = checkpoint.state;
-  state.molecules = get_molecules(in);
-  const std::int64_t beads = get_i64(in);
-  state.beads = beads < 1 || beads > kMaxBeads ? 0 : static_cast<int>(beads);
-  state.step = get_i64(in);
-  state.replica_ids = get_i64s(in);
-  state.positions_A = get_doubles(in);
-  state.velocities_A_per_akma = get_doubles(in);
-  state.heat_kcal_per_mol = get_doubles(in);
-  check_size(state);
-  const std::uint64_t blow_ups = get_u64(in);
-  for (std::uint64_t i = 0; i < blow_ups; ++i) checkpoint.blow_ups.push_back(get_blow_up(in));
-  const std::uint64_t observers = get_u64(in);
-  for (std::uint64_t i = 0; i < observers; ++i) {
-    ObserverRecord record;
-    record.name = get_string(in);
-    record.bytes = get_string(in);
-    checkpoint.observers.push_back(std::move(record));
+void archive_atom(Archive& a, AtomId& id) {
+  std::int64_t atom = id.atom;
+  a(id.molecule, atom);
+  if (!a.is_reading()) return;
+  if (atom < 0 || atom >= kAtomsPerMolecule) {
+    throw IoError(
+        "the checkpoint refers to an atom that does not exist: it does not match this program");
   }
-  return checkpoint;
+  id.atom = static_cast<int>(atom);
+}
+
+void archive_blow_up(Archive& a, BlowUp& blow_up) {
+  a(blow_up.replica, blow_up.step, blow_up.molecule);
+  archive_atom(a, blow_up.closest.a);
+  archive_atom(a, blow_up.closest.b);
+  a(blow_up.closest.distance_A);
+  archive_atom(a, blow_up.largest_force.at);
+  a(blow_up.largest_force.force_kcal_per_mol_A);
+  std::int64_t flags = std::int64_t{blow_up.seen_in_last_good_state} +
+                       2 * std::int64_t{blow_up.potential_was_not_finite} +
+                       4 * static_cast<std::int64_t>(blow_up.failure);
+  a(flags);
+  if (!a.is_reading()) return;
+  blow_up.seen_in_last_good_state = (flags & 1) != 0;
+  blow_up.potential_was_not_finite = (flags & 2) != 0;
+  blow_up.failure = static_cast<ImageFailure>(flags / 4);
+}
+
+/// Does not change a checkpoint that is written.
+void archive(Archive& a, Checkpoint& checkpoint) {
+  State& state = checkpoint.state;
+  a(checkpoint.tarn_version, checkpoint.physics, checkpoint.device);
+  std::int64_t molecules = state.molecules, beads = state.beads;
+  a(molecules, beads, state.step, state.replica_ids, state.positions_A, state.velocities_A_per_akma,
+    state.heat_kcal_per_mol);
+  if (a.is_reading()) {
+    // The number of coordinates must fit an int.
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max() / kCoordinatesPerMolecule;
+    state.molecules = molecules < 0 || molecules > kMost ? -1 : static_cast<int>(molecules);
+    state.beads = beads < 1 || beads > kMaxBeads ? 0 : static_cast<int>(beads);
+    check_size(state);
+  }
+  a.list(checkpoint.blow_ups, [&](BlowUp& blow_up) { archive_blow_up(a, blow_up); });
+  a.list(checkpoint.observers, [&](ObserverRecord& record) { a(record.name, record.bytes); });
+}
+
+void put(std::ostream& out, const Checkpoint& checkpoint) {
+  Archive a(out);
+  archive(a, const_cast<Checkpoint&>(checkpoint));
 }
 
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  ByteCounter counter;
+  CheckedFile counter(nullptr);
   std::ostream counted(&counter);
-  put_contents(counted, checkpoint);
+  put(counted, checkpoint);
   std::ostringstream head;
   head << kMagic;
   put(head, kCheckpointFormat);
@@ -241,10 +154,10 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 
   AtomicFile file(path);
   file.write(std::move(head).str());
-  CheckedFile contents(file);
+  CheckedFile contents(&file);
   std::ostream out(&contents);
   out.exceptions(std::ios::badbit);  // the exceptions of the file leave the stream
-  put_contents(out, checkpoint);
+  put(out, checkpoint);
   std::ostringstream tail;
   put(tail, contents.checksum());
   file.write(std::move(tail).str());
@@ -252,7 +165,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 }
 
 Checkpoint read_checkpoint(const std::string& path) {
-  const std::string file = read_file(path);
+  std::string file = read_file(path);
   if (file.empty()) refuse(path, "it is empty");
   if (file.substr(0, kMagic.size()) != kMagic.substr(0, file.size())) {
     refuse(path, "this is not a checkpoint of tarn");
@@ -271,14 +184,19 @@ Checkpoint read_checkpoint(const std::string& path) {
     refuse(path, fmt::format("it is cut off after {} bytes. Restore a copy or restart the run",
                              file.size()));
   }
-  const std::string_view contents = std::string_view(file).substr(kContentsBegin, length);
   LongChecksum checksum;
-  checksum.add(contents);
+  checksum.add(std::string_view(file).substr(kContentsBegin, length));
   if (file.size() - length != kContentsBegin + kWord ||
       checksum.value() != word_at(file, kContentsBegin + length)) {
     refuse(path, "it is damaged (the checksum differs). Restore a copy or restart the run");
   }
-  return parse_contents(contents);
+  file.resize(kContentsBegin + length);
+  std::istringstream in(std::move(file));
+  in.seekg(kContentsBegin);
+  Archive contents(in);
+  Checkpoint checkpoint;
+  archive(contents, checkpoint);
+  return checkpoint;
 }
 
 void read_record(const ObserverRecord& record, const std::function<void(std::istream&)>& load) {

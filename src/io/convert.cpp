@@ -31,50 +31,6 @@ struct ReplicaContents {
   std::optional<double> bath_K{};  ///< of the first selected frame
 };
 
-/// Results of a first pass through a trajectory, which prevents conversions that would fail later.
-struct TrajectoryContents {
-  std::vector<ReplicaContents> replicas;       ///< with at least one selected frame
-  std::map<std::int64_t, std::size_t> places;  ///< in `replicas`, by number
-  std::set<std::int64_t> found;                ///< numbers of all selected replicas in the file
-  std::int64_t frames = 0;                     ///< in the file, selected or not
-  int molecules = 0;                           ///< in a frame, of all beads
-  int beads = 1;
-  std::string model;                      ///< from the options or the frames; empty: unknown
-  std::string potential;                  ///< of the first frame; empty: the model
-  std::vector<double> first_positions_A;  ///< of the first selected frame
-  std::string end_warning;                ///< what is missing at the end of the file, or empty
-  Messages reader_messages;               ///< on changes that the reader made to the atoms
-  Messages numbering;                     ///< on the numbers of replicas
-  std::string broken;                     ///< the first problem with a molecule, or empty
-  bool has_box = false, has_sites = false;
-  bool steps = true, times = true;  ///< whether all selected frames have them
-  bool some_velocities = false, all_velocities = true;
-
-  std::int64_t selected_frames() const {
-    std::int64_t sum = 0;
-    for (const ReplicaContents& replica : replicas) sum += replica.clock.frames();
-    return sum;
-  }
-  /// Step of the first frame; without steps frames are counted.
-  std::int64_t first_step(const ReplicaClock& clock) const {
-    return steps ? clock.first_step() : 0;
-  }
-  /// Steps between frames.
-  std::int64_t every(const ReplicaClock& clock) const { return steps ? clock.every() : 1; }
-  std::int64_t largest_step() const {
-    std::int64_t largest = 0;
-    for (const ReplicaContents& r : replicas) largest = std::max(largest, r.clock.largest_step());
-    return steps ? largest : 0;
-  }
-  /// Time step by the first two frames, or the only one; without times frames are 1 ps apart.
-  double step_ps(const ReplicaClock& clock) const {
-    if (!times) return 1.0 / static_cast<double>(every(clock));
-    const std::int64_t first = first_step(clock);
-    if (clock.frames() == 1 && first > 0) return clock.first_ps() / static_cast<double>(first);
-    return clock.interval_ps() / static_cast<double>(every(clock));
-  }
-};
-
 /// The step of a frame, if its comment has one.
 std::optional<std::int64_t> step_of(const Structure& frame) {
   const auto found = frame.comment.find("step");
@@ -83,70 +39,167 @@ std::optional<std::int64_t> step_of(const Structure& frame) {
   return step.value_or(-1) < 0 ? std::nullopt : step;
 }
 
-/// Adds frames to the contents, one by one.
-class Scan {
- public:
-  Scan(const ConvertOptions& options, TrajectoryContents& contents)
-      : options_(options), contents_(contents) {}
+/// Results of a first pass through a trajectory, which prevents conversions that would fail later.
+struct TrajectoryContents {
+  const ConvertOptions& options;
+  std::vector<ReplicaContents> replicas{};       ///< with at least one selected frame
+  std::map<std::int64_t, std::size_t> places{};  ///< in `replicas`, by number
+  std::set<std::int64_t> found{};                ///< numbers of all selected replicas in the file
+  std::int64_t frames = 0;                       ///< in the file, selected or not
+  int molecules = 0;                             ///< in a frame, of all beads
+  int beads = 1;
+  std::string model{};                      ///< from the options or the frames; empty: unknown
+  std::string potential{};                  ///< of the first frame; empty: the model
+  std::vector<double> first_positions_A{};  ///< of the first selected frame
+  std::string end_warning{};                ///< what is missing at the end of the file, or empty
+  Messages reader_messages{};               ///< on changes that the reader made to the atoms
+  Messages numbering{};                     ///< on the numbers of replicas
+  std::string broken{};                     ///< the first problem with a molecule, or empty
+  bool has_box = false, has_sites = false;
+  bool steps = true, times = true;  ///< whether all selected frames have them
+  bool some_velocities = false, all_velocities = true;
 
-  /// @param number of the frame in the file, counted from 0; @param replica number of its replica
-  void add(const Structure& frame, const FrameReader& reader, std::int64_t number,
-           std::int64_t replica) {
-    if (contents_.molecules == 0) begin(frame);
-    check(frame, reader, number);
-    const auto [found, is_new] = contents_.places.try_emplace(replica, contents_.replicas.size());
-    if (is_new) contents_.replicas.push_back({replica});
-    ReplicaContents& of = contents_.replicas[found->second];
-    if (of.clock.frames() == 0) of.bath_K = frame.bath_K();
+  std::int64_t selected_frames() const {
+    std::int64_t sum = 0;
+    for (const ReplicaContents& replica : replicas) sum += replica.clock.frames;
+    return sum;
+  }
+  /// Step of the first frame; without steps frames are counted.
+  std::int64_t first_step(const ReplicaClock& clock) const { return steps ? clock.first_step : 0; }
+  /// Steps between frames.
+  std::int64_t every(const ReplicaClock& clock) const { return steps ? clock.every : 1; }
+  std::int64_t largest_step() const {
+    std::int64_t largest = 0;
+    for (const ReplicaContents& r : replicas) largest = std::max(largest, r.clock.largest_step);
+    return steps ? largest : 0;
+  }
+  /// Time step by the first two frames, or the only one; without times frames are 1 ps apart.
+  double step_ps(const ReplicaClock& clock) const {
+    if (!times) return 1.0 / static_cast<double>(every(clock));
+    const std::int64_t first = first_step(clock);
+    if (clock.frames == 1 && first > 0) return clock.first_ps / static_cast<double>(first);
+    return clock.interval_ps / static_cast<double>(every(clock));
+  }
+
+  /// Adds a frame. @param replica number of its replica
+  void add(const Structure& frame, const FrameReader& reader, std::int64_t replica) {
+    if (molecules == 0) {
+      check_unit(frame.positions_A, options.from);
+      molecules = frame.molecules;
+      beads = frame.beads();
+      model = options.model.empty() ? frame.model().value_or("") : options.model;
+      potential = frame.potential();
+      first_positions_A = frame.positions_A;
+    }
+    check(frame, reader);
+    const auto [place, is_new] = places.try_emplace(replica, replicas.size());
+    if (is_new) replicas.push_back({replica});
+    ReplicaContents& of = replicas[place->second];
+    if (of.clock.frames == 0) of.bath_K = frame.bath_K();
     of.clock.add(step_of(frame), frame.time_ps());
-    contents_.has_box = contents_.has_box || frame.has_box;
-    contents_.has_sites = contents_.has_sites || frame.has_sites;
-    add_new_messages(frame.messages, contents_.reader_messages);
+    steps = steps && of.clock.has_steps;
+    times = times && of.clock.has_times;
+    has_box = has_box || frame.has_box;
+    has_sites = has_sites || frame.has_sites;
+    add_new_messages(frame.messages, reader_messages);
     const bool moves = !frame.velocities_A_per_akma.empty();
-    contents_.some_velocities = contents_.some_velocities || moves;
-    contents_.all_velocities = contents_.all_velocities && moves;
+    some_velocities = some_velocities || moves;
+    all_velocities = all_velocities && moves;
   }
 
- private:
-  void begin(const Structure& first) {
-    check_unit(first.positions_A, options_.from);
-    contents_.molecules = first.molecules;
-    contents_.beads = first.beads();
-    contents_.model = options_.model.empty() ? first.model().value_or("") : options_.model;
-    contents_.potential = first.potential();
-    contents_.first_positions_A = first.positions_A;
-  }
   /// Frames with broken molecules are converted as they are.
-  void check(const Structure& frame, const FrameReader& reader, std::int64_t number) {
-    if (frame.molecules != contents_.molecules) {
-      throw InputError(options_.from, reader.line_of_atom(0),
-                       fmt::format("this frame has {} and the first one has {}; all frames of a "
-                                   "trajectory must be of one cluster",
-                                   count_text(frame.molecules, "molecule"), contents_.molecules));
+  void check(const Structure& frame, const FrameReader& reader) {
+    const auto refuse = [&](const std::string& why) {
+      throw InputError(options.from, reader.line_of_atom(0), why);
+    };
+    if (frame.molecules != molecules) {
+      refuse(
+          fmt::format("this frame has {} and the first one has {}; all frames of a trajectory "
+                      "must be of one cluster",
+                      count_text(frame.molecules, "molecule"), molecules));
     }
-    if (frame.beads() != contents_.beads) {
-      throw InputError(options_.from, reader.line_of_atom(0),
-                       fmt::format("this frame has beads = {} and the first one {}; all frames of "
-                                   "a trajectory must have the same number",
-                                   frame.beads(), contents_.beads));
+    if (frame.beads() != beads) {
+      refuse(
+          fmt::format("this frame has beads = {} and the first one {}; all frames of a "
+                      "trajectory must have the same number",
+                      frame.beads(), beads));
     }
-    std::vector<Problem> overlaps = overlap_problems(frame, reader, number);
+    std::vector<Problem> overlaps = overlap_problems(frame, reader, frames);
     if (!overlaps.empty()) throw InputError(std::move(overlaps));
-    if (!contents_.broken.empty()) return;
-    const std::vector<Problem> broken = broken_molecule_problems(frame, reader, number);
-    if (!broken.empty()) contents_.broken = broken.front().text();
+    if (!broken.empty()) return;
+    const std::vector<Problem> problems = broken_molecule_problems(frame, reader, frames);
+    if (!problems.empty()) broken = problems.front().text();
   }
 
-  const ConvertOptions& options_;
-  TrajectoryContents& contents_;
+  /// Selected replicas that the file does not contain, or nothing.
+  std::optional<Message> warning_of_missing_replicas() const {
+    return warning_of_absent_replicas("the file contains", options.frames, found);
+  }
+
+  /// Steps and times that a DCD file cannot represent with its single interval.
+  void note_on_interval(Messages& messages) const {
+    const bool even = std::ranges::all_of(replicas, [&](const ReplicaContents& r) {
+      return (!steps || r.clock.has_even_steps) && (!times || r.clock.has_even_times);
+    });
+    if (!even) {
+      messages.push_back(
+          Message::note("frames are not evenly spaced in time; the DCD file stores the interval of "
+                        "the first two"));
+    }
+    for (const ReplicaContents& r : replicas) {
+      const double first = static_cast<double>(first_step(r.clock)) * step_ps(r.clock);
+      if (!times || times_agree(first, r.clock.first_ps)) continue;
+      messages.push_back(Message::note(
+          fmt::format("times in a DCD file follow from its steps: they begin at {:g} ps instead of "
+                      "the {:g} ps of {}",
+                      first, r.clock.first_ps, options.from)));
+      return;
+    }
+  }
+
+  /// Data lost in a conversion to a format, and peculiarities of the file.
+  Messages messages(const Format& format) const {
+    Messages all = reader_messages;
+    const auto note = [&]<class... T>(fmt::format_string<T...> text, T&&... values) {
+      all.push_back(Message::note(fmt::format(text, std::forward<T>(values)...)));
+    };
+    append(numbering, all);
+    append(warning_of_missing_replicas(), all);
+    if (!end_warning.empty()) all.push_back(Message::warning(end_warning));
+    if (has_box) all.push_back(note_on_box(options.from));
+    if (!broken.empty()) all.push_back(Message::warning(broken + "; written as it is"));
+    if (has_sites && !options.sites) {
+      note("the virtual sites are left out{}",
+           model.empty() ? ", and the file names no water model: give it by --model" : "");
+    }
+    if (some_velocities && !all_velocities && format.id == FileFormat::h5md) {
+      note("velocities are left out: {} needs them in all frames, and some frames have none",
+           format.name);
+    } else if (some_velocities && !format.has_velocities) {
+      note("velocities are left out: trajectories in {} have none", format.name);
+    }
+    if (beads > 1 && !format.has_comments) {
+      note("{} files do not contain the number of beads; commands that read them need --beads {}",
+           format.name, beads);
+    }
+    if (!steps || !times) {
+      note("frames of {} have no {}: the number of the frame is written instead", options.from,
+           steps ? "time" : (times ? "step" : "step and time"));
+    }
+    if (format.id == FileFormat::dcd) note_on_interval(all);
+    if (format.has_steps_of_32_bits && largest_step() > INT32_MAX) {
+      note("{} stores steps in 32 bits: larger steps are written as {}; times are correct",
+           format.name, INT32_MAX);
+    }
+    return all;
+  }
 };
 
 /// Reads and checks all frames. Broken molecules are noted, coincident atoms are an error.
 /// @return nothing if ConvertOptions::on_progress returned false
 /// @throws IoError, InputError
 std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options) {
-  TrajectoryContents contents;
-  Scan scan(options, contents);
+  TrajectoryContents contents{options};
   const std::unique_ptr<FrameReader> reader = open_frames(options.from);
   ReplicaNumbering numbering(options.frames.replicas);
   for (; std::optional<Structure> frame =
@@ -156,97 +209,11 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
     if (options.on_progress && !options.on_progress(false, contents.frames, 0)) return std::nullopt;
     const std::optional<FrameIndex> index = numbering.next(*frame, *reader);
     if (!index || !options.frames.selects(index->frame)) continue;
-    scan.add(*frame, *reader, contents.frames, index->number);
+    contents.add(*frame, *reader, index->number);
   }
   contents.found = numbering.numbers();
   contents.numbering = numbering.messages();
-  for (const ReplicaContents& replica : contents.replicas) {
-    contents.steps = contents.steps && replica.clock.has_steps();
-    contents.times = contents.times && replica.clock.has_times();
-  }
   return contents;
-}
-
-/// Selected replicas that the file does not contain, or nothing.
-std::optional<Message> warning_of_missing_replicas(const ConvertOptions& options,
-                                                   const TrajectoryContents& contents) {
-  return warning_of_absent_replicas("the file contains", options.frames, contents.found);
-}
-
-void note_on_velocities(const Format& format, const TrajectoryContents& contents,
-                        Messages& messages) {
-  if (contents.some_velocities && !contents.all_velocities && format.id == FileFormat::h5md) {
-    messages.push_back(Message::note(fmt::format(
-        "velocities are left out: {} needs them in all frames, and some frames have none",
-        format.name)));
-  } else if (contents.some_velocities && !format.has_velocities) {
-    messages.push_back(Message::note(
-        fmt::format("velocities are left out: trajectories in {} have none", format.name)));
-  }
-}
-
-/// Notes steps and times that a DCD file cannot represent with its single interval.
-void note_on_interval(const ConvertOptions& options, const TrajectoryContents& contents,
-                      Messages& messages) {
-  const bool even = std::ranges::all_of(contents.replicas, [&](const ReplicaContents& r) {
-    return (!contents.steps || r.clock.has_even_steps()) &&
-           (!contents.times || r.clock.has_even_times());
-  });
-  if (!even) {
-    messages.push_back(Message::note(
-        "frames are not evenly spaced in time; the DCD file stores the interval of the first two"));
-  }
-  for (const ReplicaContents& r : contents.replicas) {
-    const double first_ps =
-        static_cast<double>(contents.first_step(r.clock)) * contents.step_ps(r.clock);
-    if (!contents.times || times_agree(first_ps, r.clock.first_ps())) continue;
-    messages.push_back(
-        Message::note(fmt::format("times in a DCD file follow from its steps: they begin at {:g} "
-                                  "ps instead of the {:g} ps of {}",
-                                  first_ps, r.clock.first_ps(), options.from)));
-    return;
-  }
-}
-
-void note_on_steps(const ConvertOptions& options, const Format& format,
-                   const TrajectoryContents& contents, Messages& messages) {
-  if (!contents.steps || !contents.times) {
-    messages.push_back(Message::note(fmt::format(
-        "frames of {} have no {}: the number of the frame is written instead", options.from,
-        contents.steps ? "time" : (contents.times ? "step" : "step and time"))));
-  }
-  if (format.id == FileFormat::dcd) note_on_interval(options, contents, messages);
-  if (format.has_steps_of_32_bits && contents.largest_step() > INT32_MAX) {
-    messages.push_back(Message::note(
-        fmt::format("{} stores steps in 32 bits: larger steps are written as {}; times are correct",
-                    format.name, INT32_MAX)));
-  }
-}
-
-/// Messages about data lost in a conversion to a format and on peculiarities of the file.
-Messages conversion_messages(const ConvertOptions& options, const Format& format,
-                             const TrajectoryContents& contents) {
-  Messages messages = contents.reader_messages;
-  append(contents.numbering, messages);
-  append(warning_of_missing_replicas(options, contents), messages);
-  if (!contents.end_warning.empty()) messages.push_back(Message::warning(contents.end_warning));
-  if (contents.has_box) messages.push_back(note_on_box(options.from));
-  if (!contents.broken.empty()) {
-    messages.push_back(Message::warning(contents.broken + "; written as it is"));
-  }
-  if (contents.has_sites && !options.sites) {
-    messages.push_back(Message::note(fmt::format(
-        "the virtual sites are left out{}",
-        contents.model.empty() ? ", and the file names no water model: give it by --model" : "")));
-  }
-  note_on_velocities(format, contents, messages);
-  if (contents.beads > 1 && !format.has_comments) {
-    messages.push_back(Message::note(fmt::format(
-        "{} files do not contain the number of beads; commands that read them need --beads {}",
-        format.name, contents.beads)));
-  }
-  note_on_steps(options, format, contents, messages);
-  return messages;
 }
 
 /// Writes the frames that a scan found.
@@ -261,17 +228,15 @@ class Converter {
   /// Puts the files in place when all of them are complete.
   /// @return false if the conversion was interrupted; nothing is left behind then
   bool run() {
-    bool done = false;
     try {
-      done = write();
-      if (done && !format_.names_atoms) write_topology();
+      if (!write()) {
+        discard();
+        return false;
+      }
+      if (!format_.names_atoms) write_topology();
     } catch (...) {
       discard();
       throw;
-    }
-    if (!done) {
-      discard();
-      return false;
     }
     for (std::size_t p = 0; p < paths_.size(); ++p) commit_file(temporary_paths_[p], paths_[p]);
     return true;
@@ -331,6 +296,7 @@ class Converter {
     return contents_.replicas.size() == 1 || format_.id == FileFormat::h5md;
   }
 
+  /// @throws InputError for an output that is the input, another output or not a regular file
   void name_files() {
     const std::filesystem::path to(options_.to);
     if (in_one_file()) {
@@ -348,11 +314,6 @@ class Converter {
       topology_ = through_links((to.parent_path() / name).string());
       written.push_back(topology_);
     }
-    check_names(written);
-  }
-
-  /// @throws InputError for an output that is the input, another output or not a regular file
-  void check_names(const std::vector<std::string>& written) const {
     for (const std::string& path : written) {
       std::error_code ignored;
       if (std::filesystem::exists(path, ignored) &&
@@ -425,8 +386,8 @@ class Converter {
     }
     for (const auto& writer : writers_) {
       writer->finish();
-      if (messages_.empty())
-        messages_ = writer->messages();  // those of the other files are the same
+      // Those of the other files are the same.
+      if (messages_.empty()) messages_ = writer->messages();
     }
     writers_.clear();
     return true;
@@ -495,7 +456,7 @@ Conversion convert_trajectory(const ConvertOptions& options) {
   if (contents->replicas.empty()) {
     throw InputError(fmt::format("{}: {}", options.from,
                                  contents->found.empty()
-                                     ? warning_of_missing_replicas(options, *contents).value().text
+                                     ? contents->warning_of_missing_replicas().value().text
                                      : "no frame is left; skip fewer frames"));
   }
   Converter converter(options, format, *contents);
@@ -506,7 +467,7 @@ Conversion convert_trajectory(const ConvertOptions& options) {
   result.replicas = static_cast<std::int64_t>(contents->replicas.size());
   result.molecules = contents->molecules / contents->beads;
   result.beads = contents->beads;
-  result.messages = conversion_messages(options, format, *contents);
+  result.messages = contents->messages(format);
   append(converter.messages(), result.messages);
   return result;
 }

@@ -12,6 +12,24 @@
 #include "words.hpp"
 
 namespace tarn::io {
+namespace {
+
+/// Adds a cell; a cell of another kind changes that of the column.
+void add(std::string_view cell, TableColumn& column) {
+  if (column.kind == TableColumn::Kind::integer) {
+    if (const auto value = number_in<std::int64_t>(cell)) return column.integers.push_back(*value);
+    column.kind = TableColumn::Kind::number;
+    column.numbers.assign(column.integers.begin(), column.integers.end());
+  }
+  if (column.kind == TableColumn::Kind::number) {
+    if (const auto value = number_in<double>(cell)) return column.numbers.push_back(*value);
+    column.kind = TableColumn::Kind::text;
+    for (const double number : column.numbers) column.texts.push_back(exact(number));
+  }
+  column.texts.emplace_back(cell);
+}
+
+}  // namespace
 
 std::string exact(double value) { return fmt::format("{:.17g}", value); }
 
@@ -33,10 +51,6 @@ void CsvFormat::check_columns_of_file() const {
       "{}: its columns differ from those of this version of tarn ({} here, {} in the file). "
       "Resume with the version that wrote it, or restart with --overwrite",
       path_, own, names));
-}
-
-CsvFormat& CsvFormat::integer(std::int64_t value) {
-  return cell(std::string_view(fmt::to_string(value)));
 }
 
 CsvFormat& CsvFormat::cell(double value) {
@@ -79,25 +93,6 @@ void CsvWriter::create(std::string_view provenance) {
   file_.create();
   file_.append(format_.head(provenance));
 }
-
-namespace {
-
-/// Adds a cell; a cell of another kind changes that of the column.
-void add(std::string_view cell, TableColumn& column) {
-  if (column.kind == TableColumn::Kind::integer) {
-    if (const auto value = number_in<std::int64_t>(cell)) return column.integers.push_back(*value);
-    column.kind = TableColumn::Kind::number;
-    column.numbers.assign(column.integers.begin(), column.integers.end());
-  }
-  if (column.kind == TableColumn::Kind::number) {
-    if (const auto value = number_in<double>(cell)) return column.numbers.push_back(*value);
-    column.kind = TableColumn::Kind::text;
-    for (const double number : column.numbers) column.texts.push_back(exact(number));
-  }
-  column.texts.emplace_back(cell);
-}
-
-}  // namespace
 
 Table parse_table(std::string_view text, const std::string& path) {
   Table table;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -115,39 +116,33 @@ std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& f
   return text;
 }
 
-/// The model in a title written by tarn, "tarn 0.3.0; tip4p, 7 molecules ...", the only place for
-/// it in a DCD file; empty if there is none.
-std::string model_in(std::string_view title) {
-  constexpr std::string_view kProgram = "tarn ";
-  if (title.size() <= kBytesOfCount) return {};
-  title.remove_prefix(kBytesOfCount);
-  if (!title.starts_with(kProgram)) return {};
+/// What a title written by tarn gives, "tarn 0.3.0; tip4p, 7 molecules ...", the only place for it
+/// in a DCD file; nothing in other titles. @return a part of the comment of each frame
+std::map<std::string, std::string> comment_in(std::string_view title) {
+  title.remove_prefix(std::min(kBytesOfCount, title.size()));
   const std::size_t begin = title.find("; ");
-  if (begin == std::string_view::npos) return {};
+  if (!title.starts_with("tarn ") || begin == std::string_view::npos) return {};
   const std::string_view rest = title.substr(begin + 2);
-  const std::string_view name = rest.substr(0, std::min(rest.find(','), rest.find(kWithForces)));
-  return name == kOwnModel || find_water_model(name) ? std::string(name) : std::string{};
-}
-
-/// The potential in such a title, or what has room in it; empty: the model.
-std::string potential_in(std::string_view title) {
-  const std::size_t begin = title.substr(0, kBytesOfCount + kTitleBytes).find(kWithForces);
-  if (begin == std::string_view::npos || model_in(title).empty()) return {};
-  const std::string_view rest = title.substr(begin, kBytesOfCount + kTitleBytes - begin);
-  // Its name may contain commas. ", 7 molecules" follows, unless the line is too short.
-  const std::size_t end = rest.find(" molecule");
-  return std::string(trimmed(rest.substr(
-      kWithForces.size(),
-      end == std::string_view::npos ? end : rest.rfind(", ", end) - kWithForces.size())));
-}
-
-/// The third line of a title written by tarn, "beads=32" or "bead=3"; nothing without it.
-std::optional<CommentEntry> beads_in(std::string_view title) {
-  constexpr std::size_t kThirdLine = kBytesOfCount + 2 * kTitleBytes;
-  if (title.size() <= kThirdLine || model_in(title).empty()) return std::nullopt;
-  const std::vector<CommentEntry> entries = parse_comment(title.substr(kThirdLine, kTitleBytes));
-  if (entries.size() != 1 || !entries[0].key.starts_with("bead")) return std::nullopt;
-  return entries[0];
+  const std::string_view model = rest.substr(0, std::min(rest.find(','), rest.find(kWithForces)));
+  if (model != kOwnModel && !find_water_model(model)) return {};
+  std::map<std::string, std::string> comment{{"model", std::string(model)}};
+  const std::string_view line = title.substr(0, kTitleBytes);
+  if (const std::size_t at = line.find(kWithForces); at != std::string_view::npos) {
+    // The potential, or what has room of it. Its name may contain commas. ", 7 molecules" follows,
+    // unless the line is too short.
+    const std::string_view name = line.substr(at + kWithForces.size());
+    const std::size_t end = name.find(" molecule");
+    const auto potential =
+        trimmed(name.substr(0, end == std::string_view::npos ? end : name.rfind(", ", end)));
+    if (!potential.empty()) comment["potential"] = potential;
+  }
+  if (title.size() > 2 * kTitleBytes) {  // the third line, "beads=32" or "bead=3"
+    const auto entries = parse_comment(title.substr(2 * kTitleBytes, kTitleBytes));
+    if (entries.size() == 1 && entries[0].key.starts_with("bead")) {
+      comment[entries[0].key] = entries[0].value;
+    }
+  }
+  return comment;
 }
 
 class DcdReader final : public FrameReader {
@@ -177,10 +172,7 @@ class DcdReader final : public FrameReader {
     // X-PLOR: a double that replaces two numbers.
     if (!charmm) timestep_akma = double_at(block, kMagic.size() + 4 * kTimestep);
     timestep_ps_ = units::ps_from_akma(timestep_akma);
-    const std::string title = read_block("its title");
-    model_ = model_in(title);
-    potential_ = potential_in(title);
-    beads_ = beads_in(title);
+    comment_ = comment_in(read_block("its title"));
     const std::string atoms = read_block("its number of atoms");
     atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
     check_unnamed_water(path_, atoms_);
@@ -209,9 +201,7 @@ class DcdReader final : public FrameReader {
     if (has_fourth_) read_block(what);
     Structure structure = water_.take(path_, frame_, std::move(positions_A), {});
     structure.has_box = has_box;
-    if (!model_.empty()) structure.comment["model"] = model_;
-    if (!potential_.empty()) structure.comment["potential"] = potential_;
-    if (beads_) structure.comment[beads_->key] = beads_->value;
+    structure.comment = comment_;
     const std::int64_t step = first_step_ + every_ * frame_;
     structure.comment["step"] = fmt::to_string(step);
     structure.comment["time_ps"] = fmt::format("{}", static_cast<double>(step) * timestep_ps_);
@@ -318,8 +308,7 @@ class DcdReader final : public FrameReader {
   std::int64_t announced_frames_ = 0;  // by the header
   bool has_cell_ = false;
   bool has_fourth_ = false;
-  std::string model_, potential_;  // of the title; empty: it names none
-  std::optional<CommentEntry> beads_;
+  std::map<std::string, std::string> comment_;  // of the title
   std::int32_t atoms_ = 0;
   UnnamedWater water_;
   std::int32_t frame_ = 0;
@@ -337,8 +326,11 @@ std::unique_ptr<FrameReader> open_dcd(const std::string& path) {
 std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info) {
   const auto axis_bytes = 8 + 4 * static_cast<std::uint64_t>(info.sites_per_molecule) *
                                   static_cast<std::uint64_t>(info.molecules);
-  return write_frames(info, ".dcd", frame_bytes, AtomNames::beside, decimals_of_float,
-                      {header(info), kFirstNumber, counts, 3 * axis_bytes});
+  return write_frames(info, {".dcd",
+                             frame_bytes,
+                             AtomNames::beside,
+                             decimals_of_float,
+                             {header(info), kFirstNumber, counts, 3 * axis_bytes}});
 }
 
 bool looks_like_dcd(std::string_view beginning) {

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
 #include <memory>
 #include <spawn.h>
@@ -30,10 +29,9 @@ constexpr const char* kFind =
 constexpr const char* kExecute = "exec(compile(sys.stdin.buffer.read(), 'plots.py', 'exec'))";
 /// The report is a program that imports the other script.
 constexpr const char* kExecuteReport =
-    "import types; plots = sys.modules['plots'] = types.ModuleType('plots'); "
-    "texts = sys.stdin.buffer.read().split(b'\\0'); "
-    "exec(compile(texts[0], 'plots.py', 'exec'), plots.__dict__); "
-    "exec(compile(texts[1], 'reports.py', 'exec'))";
+    "import types; plots = sys.modules['plots'] = types.ModuleType('plots'); texts = "
+    "sys.stdin.buffer.read().split(b'\\0'); exec(compile(texts[0], 'plots.py', 'exec'), "
+    "plots.__dict__); exec(compile(texts[1], 'reports.py', 'exec'))";
 
 std::string& preferred_python() {
   static std::string path;
@@ -110,10 +108,10 @@ Pictures draw(std::vector<std::string> arguments, const PathOf& path_of) {
   const std::string python = python_with_matplotlib();
   if (python.empty()) {
     pictures.failed = true;
-    pictures.messages.push_back(Message::warning(
-        "no pictures: there is no Python with matplotlib. The CSV files are "
-        "complete; install python3-matplotlib (Debian, Ubuntu) or matplotlib (pip) "
-        "and draw those of a run with tarn plot"));
+    pictures.messages.push_back(
+        Message::warning("no pictures: there is no Python with matplotlib. The CSV files are "
+                         "complete; install python3-matplotlib (Debian, Ubuntu) or matplotlib "
+                         "(pip) and draw those of a run with tarn plot"));
     return pictures;
   }
   arguments.insert(arguments.begin(), {"-c", std::string(kNotHere) + kExecute});

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -23,10 +22,8 @@ std::unique_ptr<FrameReader> open_xyz(const std::string& path) {
 }
 
 bool looks_like_xyz(std::string_view beginning) {
-  while (!beginning.empty()) {
-    const std::string_view line = beginning.substr(0, beginning.find('\n'));
+  for (const std::string_view line : split(beginning, '\n')) {
     if (!is_blank(line)) return parse_count(trimmed(line)) > 0;
-    beginning.remove_prefix(std::min(line.size() + 1, beginning.size()));
   }
   return false;
 }
@@ -43,22 +40,9 @@ std::string extension_of(const std::string& path) {
 const Format* format_of_name(const std::string& path) {
   const std::string extension = extension_of(path);
   for (const Format& format : formats()) {
-    for (const std::string_view known : format.extensions) {
-      if (known == extension) return &format;
-    }
+    if (std::ranges::find(format.extensions, extension) != format.extensions.end()) return &format;
   }
   return nullptr;
-}
-
-std::string beginning_of(const std::string& path) {
-  std::FILE* file = std::fopen(readable_path(path).c_str(), "rb");
-  if (file == nullptr) throw_io_error("read", path, errno);
-  std::string text(1 << 13, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  const int error = std::ferror(file) ? errno : 0;
-  std::fclose(file);
-  if (error) throw_io_error("read", path, error);
-  return text;
 }
 
 /// ".xyz, .gro, .pdb".
@@ -69,6 +53,17 @@ std::string extension_list(bool of_structures) {
     list += fmt::format("{}{}", list.empty() ? "" : ", ", format.extensions.front());
   }
   return list;
+}
+
+/// The format of a name. @throws InputError
+const Format& named_format(const std::string& path, bool of_structures) {
+  const Format* format = format_of_name(path);
+  if (format == nullptr || (of_structures && format->structure_text == nullptr)) {
+    throw InputError(fmt::format("'{}': the file name of a {} must end with one of {}", path,
+                                 of_structures ? "structure" : "trajectory",
+                                 extension_list(of_structures)));
+  }
+  return *format;
 }
 
 /// Whether a file is compressed, by the first bytes of gzip, xz, bzip2, zstd and zip.
@@ -183,35 +178,17 @@ const Format& format_of(FileFormat id) {
 }
 
 std::string format_names() {
-  std::string list;
-  for (const Format& format : formats()) {
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", format.name);
-  }
-  return list;
+  return fmt::format("{}", fmt::join(formats() | std::views::transform(&Format::name), ", "));
 }
 
 std::string format_extensions() { return extension_list(false); }
 
-const Format& format_for_writing(const std::string& path) {
-  const Format* format = format_of_name(path);
-  if (format == nullptr || format->structure_text == nullptr) {
-    throw InputError(fmt::format("'{}': the file name of a structure must end with one of {}", path,
-                                 extension_list(true)));
-  }
-  return *format;
-}
+const Format& format_for_writing(const std::string& path) { return named_format(path, true); }
 
-const Format& trajectory_format_of(const std::string& path) {
-  const Format* format = format_of_name(path);
-  if (format == nullptr) {
-    throw InputError(fmt::format("'{}': the file name of a trajectory must end with one of {}",
-                                 path, extension_list(false)));
-  }
-  return *format;
-}
+const Format& trajectory_format_of(const std::string& path) { return named_format(path, false); }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
-  const std::string beginning = beginning_of(path);
+  const std::string beginning = read_file(readable_path(path), 1 << 13);
   if (beginning.empty()) throw InputError(path, 0, "the file is empty");
   if (is_compressed(beginning)) {
     throw InputError(

@@ -139,24 +139,14 @@ void write_molden(const std::string& path, std::string_view title,
 inline constexpr double kAngstromPerNm = 10.0;
 inline constexpr double kAngstromPerAkmaPerNmPerPs = kAngstromPerNm * units::picoseconds_per_akma;
 
-/// Whether box vectors of GROMACS describe a box; for clusters all are zero.
-inline bool is_box(std::span<const double> vectors_nm) {
-  return std::ranges::any_of(vectors_nm, [](double length) { return length != 0.0; });
-}
-
 /// Writes the first structure of a trajectory with atom names, for formats without them.
 void write_topology(const std::string& path, const TrajectoryInfo& info,
                     std::span<const double> positions_A);
 
-using FrameBytes = std::string (*)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
-
 /// Location of the atom names: in each frame, or in a topology file beside the trajectory.
 enum class AtomNames { in_frames, beside };
 
-/// Decimals in angstrom of the coordinates of a frame in a text format.
-using FrameDecimals = int (*)(const TrajectoryFrame& frame);
-
-/// Those of numbers in single precision.
+/// Decimals in angstrom of positions in single precision.
 int decimals_of_float(const TrajectoryFrame& frame);
 
 /// The header of files whose frames are all equally long; part of it changes with every frame.
@@ -167,13 +157,18 @@ struct FileHeader {
   std::uint64_t frame_bytes = 0;
 };
 
-/// Writes frame by frame to one file per replica, trajectory<extension>, or
-/// trajectory-0000<extension> and so on, or to the single file given by `info.path`.
-/// @param decimals for formats that have fewer decimals for distant atoms, or null
-std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
-                                               std::string_view extension, FrameBytes frame_bytes,
-                                               AtomNames names, FrameDecimals decimals = nullptr,
-                                               FileHeader header = {});
+/// A format with one file per replica, which grows frame by frame.
+struct GrowingFormat {
+  std::string_view extension;
+  std::string (*frame_bytes)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
+  AtomNames names = AtomNames::in_frames;
+  /// Decimals in angstrom of the coordinates of a frame, fewer for distant atoms; null: as many.
+  int (*decimals)(const TrajectoryFrame& frame) = nullptr;
+  FileHeader header = {};
+};
+/// Writes to trajectory<extension>, or trajectory-0000<extension> and so on, or to the single file
+/// given by `info.path`.
+std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info, GrowingFormat format);
 
 /// A step in 32 bits; larger steps become the largest number.
 std::int32_t step_of_32_bits(std::int64_t step);

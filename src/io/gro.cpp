@@ -22,61 +22,31 @@ constexpr std::size_t kFirstCoordinate = 20;
 constexpr int kDecimals = 7;
 constexpr std::size_t kWidth = kDecimals + 5;
 
-/// The coordinates of an atom line. Their width is the distance between two decimal points.
-class AtomLine {
- public:
-  AtomLine(std::string_view line, int line_number, MoleculeBuilder& builder)
-      : line_(line), line_number_(line_number), builder_(builder) {}
-
-  void parse(std::size_t width) {
-    if (line_.size() <= kFirstCoordinate) {
-      builder_.note(line_number_, 1,
-                    "this line ends before column 21, where the coordinates begin");
-      return;
-    }
-    NamedAtom atom;
-    const std::string residue =
-        fmt::format("{} {}", trimmed(line_.substr(5, 5)), trimmed(line_.substr(0, 5)));
-    atom.name = trimmed(line_.substr(10, 5));
-    atom.residue = residue;
-    atom.line = line_number_;
-    atom.name_column = static_cast<int>(atom.name.data() - line_.data()) + 1;
-    if (!numbers(width, 0, kAngstromPerNm, atom.position_A)) return;
-    if (!is_blank(rest_after(3 * width))) {
-      auto& velocity = atom.velocity_A_per_akma.emplace();
-      if (!numbers(width, 3, kAngstromPerAkmaPerNmPerPs, velocity)) return;
-    }
-    builder_.add(atom);
+/// @param width of the coordinates, the distance between two decimal points
+void read_atom(std::string_view line, int line_number, std::size_t width, std::string_view advice,
+               MoleculeBuilder& builder) {
+  if (line.size() <= kFirstCoordinate) {
+    return builder.note(line_number, 1,
+                        "this line ends before column 21, where the coordinates begin");
   }
-
- private:
-  std::string_view rest_after(std::size_t columns) const {
-    const std::size_t begin = kFirstCoordinate + columns;
-    return begin < line_.size() ? line_.substr(begin) : std::string_view{};
+  NamedAtom atom;
+  const std::string residue =
+      fmt::format("{} {}", trimmed(line.substr(5, 5)), trimmed(line.substr(0, 5)));
+  atom.name = trimmed(line.substr(10, 5));
+  atom.residue = residue;
+  atom.line = line_number;
+  atom.name_column = static_cast<int>(atom.name.data() - line.data()) + 1;
+  const auto read = [&](std::size_t begin, double unit, std::array<double, 3>& values) {
+    return builder.read_columns(line, line_number, begin, width, unit, advice, values);
+  };
+  const std::size_t end = kFirstCoordinate + 3 * width;
+  if (!read(kFirstCoordinate, kAngstromPerNm, atom.position_A)) return;
+  if (end < line.size() && !is_blank(line.substr(end)) &&
+      !read(end, kAngstromPerAkmaPerNmPerPs, atom.velocity_A_per_akma.emplace())) {
+    return;
   }
-  bool numbers(std::size_t width, std::size_t first, double unit, std::array<double, 3>& out) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      const std::size_t column = kFirstCoordinate + (first + i) * width;
-      const std::string_view word = trimmed(rest_after((first + i) * width).substr(0, width));
-      const std::string problem =
-          word.empty() ? "a coordinate is missing here" : parse_number(word, out[i], unit);
-      if (!problem.empty()) {
-        const std::size_t at =
-            word.empty() ? column : static_cast<std::size_t>(word.data() - line_.data());
-        builder_.note(line_number_, static_cast<int>(at) + 1,
-                      problem + fmt::format("; coordinates are {} columns wide, the distance "
-                                            "between the decimal points of the first atom",
-                                            width));
-        return false;
-      }
-    }
-    return true;
-  }
-
-  std::string_view line_;
-  int line_number_;
-  MoleculeBuilder& builder_;
-};
+  builder.add(atom);
+}
 
 /// The distance between the first two decimal points of the coordinates, or 0.
 std::size_t coordinate_width(std::string_view line) {
@@ -132,6 +102,7 @@ class GroReader final : public TextFrameReader {
 
     MoleculeBuilder builder(path());
     std::size_t width = 0;
+    std::string advice;
     for (int atom = 0; atom < atoms && !builder.is_full(); ++atom) {
       if (!lines_.next() || is_blank(lines_.line())) {
         lines_.fail(0, fmt::format("the frame ends after {}; line {} gives {}",
@@ -143,7 +114,13 @@ class GroReader final : public TextFrameReader {
                     "this line has no coordinates with decimal points after column 20, where a GRO "
                     "file has them");
       }
-      AtomLine(lines_.line(), lines_.line_number(), builder).parse(width);
+      if (advice.empty()) {
+        advice = fmt::format(
+            "; coordinates are {} columns wide, the distance between the decimal points of the "
+            "first atom",
+            width);
+      }
+      read_atom(lines_.line(), lines_.line_number(), width, advice, builder);
     }
     Structure structure = builder.take(atom_lines_);
     structure.has_box = read_box();
@@ -247,15 +224,10 @@ std::string gro_text(const Structure& structure) {
 }
 
 bool looks_like_gro(std::string_view beginning) {
-  const std::size_t first = beginning.find('\n');
-  if (first == std::string_view::npos) return false;
-  const std::string_view rest = beginning.substr(first + 1);
-  const std::size_t second = rest.find('\n');
-  if (second == std::string_view::npos) return false;
-  const std::string_view atom = rest.substr(second + 1, rest.find('\n', second + 1) - second - 1);
-  return parse_count(trimmed(rest.substr(0, second))) > 0 &&
-         parse_count(trimmed(beginning.substr(0, first))) == 0 && atom.size() > kFirstCoordinate &&
-         coordinate_width(atom) > 0;
+  const std::vector<std::string_view> lines = split(beginning, '\n');
+  return lines.size() > 2 && parse_count(trimmed(lines[1])) > 0 &&
+         parse_count(trimmed(lines[0])) == 0 && lines[2].size() > kFirstCoordinate &&
+         coordinate_width(lines[2]) > 0;
 }
 
 }  // namespace tarn::io

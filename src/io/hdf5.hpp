@@ -29,10 +29,9 @@ class Handle {
   }
   ~Handle() { close(); }
 
-  hid_t id() const { return id_; }
-  bool is_open() const { return id_ >= 0; }
+  operator hid_t() const { return id_; }
   /// Negative if the library fails to close it.
-  herr_t close() { return is_open() ? close_(std::exchange(id_, H5I_INVALID_HID)) : 0; }
+  herr_t close() { return id_ >= 0 ? close_(std::exchange(id_, H5I_INVALID_HID)) : 0; }
 
  private:
   hid_t id_ = H5I_INVALID_HID;
@@ -113,9 +112,13 @@ class File {
   /// @param size of an array; empty: a scalar
   void write_attribute(const std::string& object, const char* name, hid_t type,
                        std::optional<hsize_t> size, hid_t memory_type, const void* values) const;
-  bool has_attribute(const std::string& object, const char* name, const std::string& action) const;
-  Handle open_attribute(const std::string& object, const char* name,
-                        const std::string& action) const;
+  struct Attribute {
+    Handle handle, type;
+    hssize_t values;
+  };
+  /// Nothing if there is none.
+  std::optional<Attribute> attribute(const std::string& object, const char* name,
+                                     const std::string& action) const;
 
   std::string path_;
   Handle file_;

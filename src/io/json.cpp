@@ -122,12 +122,7 @@ std::string json(double value) {
 std::string json(std::int64_t value) { return fmt::to_string(value); }
 
 std::string json_array(const std::vector<std::string>& json_values) {
-  std::string text = "[";
-  for (const std::string& value : json_values) {
-    if (text.size() > 1) text += ", ";
-    text += value;
-  }
-  return text + "]";
+  return fmt::format("[{}]", fmt::join(json_values, ", "));
 }
 
 std::string json_strings(const std::vector<std::string>& texts) {

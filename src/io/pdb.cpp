@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -23,8 +22,7 @@ bool is_atom(std::string_view line) {
   return line.starts_with("ATOM  ") || line.starts_with("HETATM");
 }
 
-constexpr std::array<std::size_t, 3> kCoordinateColumns{31, 39, 47};
-constexpr std::size_t kCoordinateWidth = 8;
+constexpr std::size_t kBeforeCoordinates = 30, kCoordinateWidth = 8;
 constexpr int kMostDecimals = 3;
 
 void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder) {
@@ -40,25 +38,16 @@ void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder)
   atom.name_column = 13;
   const std::string_view place = columns(line, 17, 17);
   if (!is_blank(place) && place != "A" && place != "1") {
-    builder.note(line_number, 17,
-                 fmt::format("'{}' is an alternate location of this atom (column 17): keep one "
-                             "location of each atom and leave column 17 blank",
-                             place));
-    return;
+    return builder.note(line_number, 17,
+                        fmt::format("'{}' is an alternate location of this atom (column 17): keep "
+                                    "one location of each atom and leave column 17 blank",
+                                    place));
   }
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::size_t first = kCoordinateColumns[i];
-    const std::string_view word = trimmed(columns(line, first, first + kCoordinateWidth - 1));
-    const std::string problem =
-        word.empty() ? "a coordinate is missing here" : parse_number(word, atom.position_A[i]);
-    if (problem.empty()) continue;
-    const std::size_t column =
-        word.empty() ? first : static_cast<std::size_t>(word.data() - line.data()) + 1;
-    builder.note(line_number, static_cast<int>(column),
-                 problem + "; PDB coordinates are in columns 31-38, 39-46 and 47-54");
-    return;
+  if (builder.read_columns(line, line_number, kBeforeCoordinates, kCoordinateWidth, 1.0,
+                           "; PDB coordinates are in columns 31-38, 39-46 and 47-54",
+                           atom.position_A)) {
+    builder.add(atom);
   }
-  builder.add(atom);
 }
 
 /// Whether a CRYST1 record gives a box. For structures without one all lengths are 1 A, as wwPDB
@@ -189,12 +178,10 @@ std::string pdb_text(std::span<const double> positions_A, std::string_view title
 }
 
 bool looks_like_pdb(std::string_view beginning) {
-  while (!beginning.empty()) {
-    const std::string_view line = beginning.substr(0, beginning.find('\n'));
-    if ((is_atom(line) && line.size() > 50) || line.starts_with("CRYST1")) return true;
-    beginning.remove_prefix(std::min(line.size() + 1, beginning.size()));
-  }
-  return false;
+  const std::vector<std::string_view> lines = split(beginning, '\n');
+  return std::ranges::any_of(lines, [](std::string_view line) {
+    return (is_atom(line) && line.size() > 50) || line.starts_with("CRYST1");
+  });
 }
 
 }  // namespace tarn::io

@@ -33,35 +33,30 @@ std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string
 
 class GrowingFiles final : public TrajectoryWriter {
  public:
-  GrowingFiles(const TrajectoryInfo& info, std::string_view extension, FrameBytes frame_bytes,
-               AtomNames names, FrameDecimals decimals, FileHeader header)
+  GrowingFiles(const TrajectoryInfo& info, GrowingFormat format)
       : info_(info),
-        frame_bytes_(frame_bytes),
-        names_(names),
-        decimals_(decimals),
-        header_(std::move(header)),
-        extension_(extension),
-        files_(trajectory_files(info, extension)) {}
+        format_(std::move(format)),
+        files_(trajectory_files(info, format_.extension)) {}
 
   void create() override {
     for (AppendFile& file : files_) {
       file.create();
-      file.append(header_.bytes);
+      file.append(format_.header.bytes);
     }
   }
   void append(const TrajectoryFrame& frame) override {
     // A given path is for a single replica, which may have any number.
     const bool is_of_run = info_.path.empty();
     AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
-    const bool is_first = file.length() == header_.bytes.size();
-    if (names_ == AtomNames::beside && is_of_run && frame.replica == 0 && is_first) {
+    const bool is_first = file.length() == format_.header.bytes.size();
+    if (format_.names == AtomNames::beside && is_of_run && frame.replica == 0 && is_first) {
       write_topology(info_.folder + "/topology.pdb", info_, frame.positions_A);
     }
-    const std::string bytes = frame_bytes_(info_, frame);
+    const std::string bytes = format_.frame_bytes(info_, frame);
     // The count first: appending may flush, and then both reach the file together.
     put_count(file, 1);
     file.append(bytes);
-    if (decimals_ != nullptr) warn_of_decimals(decimals_(frame), frame);
+    if (format_.decimals != nullptr) warn_of_decimals(format_.decimals(frame), frame);
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -83,10 +78,10 @@ class GrowingFiles final : public TrajectoryWriter {
 
  private:
   void put_count(AppendFile& file, std::int64_t new_frames) const {
-    if (header_.counts == nullptr) return;
-    const std::uint64_t frames = (file.length() - header_.bytes.size()) / header_.frame_bytes;
-    file.overwrite(header_.offset,
-                   header_.counts(static_cast<std::int64_t>(frames) + new_frames, info_));
+    const FileHeader& head = format_.header;
+    if (head.counts == nullptr) return;
+    const std::uint64_t frames = (file.length() - head.bytes.size()) / head.frame_bytes;
+    file.overwrite(head.offset, head.counts(static_cast<std::int64_t>(frames) + new_frames, info_));
   }
   /// At the first frame with few decimals.
   void warn_of_decimals(int decimals, const TrajectoryFrame& frame) {
@@ -97,15 +92,11 @@ class GrowingFiles final : public TrajectoryWriter {
         "coordinates in {} have only {} in angstrom from step {} of replica {} on, because a "
         "molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
         "[system] recentre = true",
-        extension_, count_text(decimals, "decimal"), frame.step, frame.replica)));
+        format_.extension, count_text(decimals, "decimal"), frame.step, frame.replica)));
   }
 
   TrajectoryInfo info_;
-  FrameBytes frame_bytes_;
-  AtomNames names_;
-  FrameDecimals decimals_;
-  FileHeader header_;
-  std::string extension_;
+  GrowingFormat format_;
   Messages messages_;
   std::vector<AppendFile> files_;  // by replica
 };
@@ -160,18 +151,15 @@ int decimals_of_pdb(const TrajectoryFrame& frame) { return pdb_decimals(frame.po
 
 int decimals_of_float(const TrajectoryFrame& frame) {
   float largest = 0.0f;
-  for (const double x : frame.positions_A)
+  for (const double x : frame.positions_A) {
     largest = std::max(largest, static_cast<float>(std::abs(x)));
+  }
   const float next = std::nextafter(largest, std::numeric_limits<float>::infinity());
   return std::max(0, static_cast<int>(std::floor(-std::log10(next - largest))));
 }
 
-std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
-                                               std::string_view extension, FrameBytes frame_bytes,
-                                               AtomNames names, FrameDecimals decimals,
-                                               FileHeader header) {
-  return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names, decimals,
-                                        std::move(header));
+std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info, GrowingFormat format) {
+  return std::make_unique<GrowingFiles>(info, std::move(format));
 }
 
 void write_topology(const std::string& path, const TrajectoryInfo& info,
@@ -184,13 +172,13 @@ std::int32_t step_of_32_bits(std::int64_t step) {
 }
 
 std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info) {
-  return write_frames(info, ".xyz", as_xyz, AtomNames::in_frames);
+  return write_frames(info, {".xyz", as_xyz});
 }
 std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info) {
-  return write_frames(info, ".gro", as_gro, AtomNames::in_frames, decimals_of_gro);
+  return write_frames(info, {".gro", as_gro, AtomNames::in_frames, decimals_of_gro});
 }
 std::unique_ptr<TrajectoryWriter> write_pdb(const TrajectoryInfo& info) {
-  return write_frames(info, ".pdb", as_pdb, AtomNames::in_frames, decimals_of_pdb);
+  return write_frames(info, {".pdb", as_pdb, AtomNames::in_frames, decimals_of_pdb});
 }
 
 }  // namespace tarn::io

@@ -67,27 +67,24 @@ std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& f
   return text;
 }
 
-class TrrReader final : public FrameReader {
+class TrrReader final : public XdrReader {
  public:
-  explicit TrrReader(const std::string& path) : input_(path) {}
+  using XdrReader::XdrReader;
 
-  bool is_cut_off() const override { return input_.is_cut_off(); }
-  const std::string& path() const override { return input_.path(); }
   std::optional<Structure> next() override {
-    while (input_.begin_frame()) {
-      input_.expect(kMagic, "TRR");
+    while (!at_end()) {
+      expect(kMagic, "TRR");
       // The length with and without the terminating 0, and the text.
       constexpr auto kLength = static_cast<std::int32_t>(kVersion.size());
-      if (input_.i32() != kLength + 1 || input_.i32() != kLength ||
-          input_.bytes(kLength) != kVersion) {
-        input_.fail("the file is damaged or not a TRR file: GMX_trn_file is missing");
+      if (i32() != kLength + 1 || i32() != kLength || bytes(kLength) != kVersion) {
+        fail("the file is damaged or not a TRR file: GMX_trn_file is missing");
       }
       std::array<std::int64_t, kNumbers> header{};
-      for (std::int64_t& number : header) number = input_.i32();
+      for (std::int64_t& number : header) number = i32();
       const std::int64_t numbers = 3 * header[kAtoms];
       // An invalid length must not be mistaken for a truncated file. GROMACS never writes inputs,
       // energies, topology and symbols.
-      std::size_t real = 0;
+      std::size_t size = 0;  // of a real
       for (const auto& [bytes, count] : {std::pair{header[kInputs], std::int64_t{0}},
                                          {header[kEnergies], 0},
                                          {header[kBox], 9},
@@ -101,37 +98,32 @@ class TrrReader final : public FrameReader {
         if (bytes == 0) continue;
         const auto of_each = static_cast<std::size_t>(bytes == 4 * count ? 4 : 8);
         if (header[kAtoms] < 1 || bytes != static_cast<std::int64_t>(of_each) * count ||
-            (real != 0 && real != of_each)) {
-          input_.fail("the file is damaged: its lengths do not match its number of atoms");
+            (size != 0 && size != of_each)) {
+          fail("the file is damaged: its lengths do not match its number of atoms");
         }
-        real = of_each;
+        size = of_each;
       }
-      if (real == 0) real = sizeof(float);  // no data apart from skipped blocks
-      const double time_ps = input_.real(real);
-      input_.real(real);  // lambda
-      std::vector<double> box_nm, positions_A, velocities_A_per_akma;
-      if (header[kBox] != 0) box_nm = input_.reals(9, real, 1.0);
-      input_.bytes(header[kVirial]);
-      input_.bytes(header[kPressure]);
-      if (header[kPositions] != 0) positions_A = input_.reals(numbers, real, kAngstromPerNm);
+      if (size == 0) size = sizeof(float);  // no data apart from skipped blocks
+      const double time_ps = real(size);
+      real(size);  // lambda
+      std::vector<double> positions_A, velocities_A_per_akma;
+      const bool has_box = header[kBox] != 0 && read_box(size);
+      bytes(header[kVirial]);
+      bytes(header[kPressure]);
+      if (header[kPositions] != 0) positions_A = reals(numbers, size, kAngstromPerNm);
       if (header[kVelocities] != 0) {
-        velocities_A_per_akma = input_.reals(numbers, real, kAngstromPerAkmaPerNmPerPs);
+        velocities_A_per_akma = reals(numbers, size, kAngstromPerAkmaPerNmPerPs);
       }
-      input_.bytes(header[kForces]);
-      if (positions_A.empty()) {
-        ++passed_over_;
-        input_.pass_over();
-        continue;
+      bytes(header[kForces]);
+      if (!positions_A.empty()) {
+        return take(std::move(positions_A), std::move(velocities_A_per_akma), has_box,
+                    header[kStep],
+                    size == 4 ? fmt::format("{}", static_cast<float>(time_ps))
+                              : fmt::format("{}", time_ps));
       }
-      Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A),
-                                        std::move(velocities_A_per_akma));
-      structure.has_box = is_box(box_nm);
-      structure.comment["step"] = fmt::to_string(header[kStep]);
-      structure.comment["time_ps"] =
-          real == 4 ? fmt::format("{}", static_cast<float>(time_ps)) : fmt::format("{}", time_ps);
-      return structure;
+      ++passed_over_;
     }
-    if (passed_over_ > 0 && input_.frames() == 0) {
+    if (passed_over_ > 0 && frame_ == 0) {
       throw InputError(path(), 0,
                        fmt::format("none of the {} frames has positions (perhaps nstxout = 0 in "
                                    "the run); use the XTC file of that run",
@@ -141,8 +133,6 @@ class TrrReader final : public FrameReader {
   }
 
  private:
-  XdrInput input_;
-  UnnamedWater water_;
   std::int64_t passed_over_ = 0;
 };
 
@@ -153,7 +143,7 @@ std::unique_ptr<FrameReader> open_trr(const std::string& path) {
 }
 
 std::unique_ptr<TrajectoryWriter> write_trr(const TrajectoryInfo& info) {
-  return write_frames(info, ".trr", frame_bytes, AtomNames::beside);
+  return write_frames(info, {".trr", frame_bytes, AtomNames::beside});
 }
 
 bool looks_like_trr(std::string_view beginning) { return first_xdr_number(beginning) == kMagic; }

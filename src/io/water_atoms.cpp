@@ -15,38 +15,14 @@
 namespace tarn::io {
 namespace {
 
-struct NameRow {
-  std::string_view name;
-  AtomKind kind;
-};
-
 // "D" counts as hydrogen, because decks set the masses. "M" and "OM" are the charge site of
 // four-site models, "LP" and "EP" also those of five-site models; "X", "Xx" and "Du" are dummy
 // atoms. Programs append numbers to these names, within a molecule (HW1, HW2) or through the whole
-// file (O1 H2 H3 O4 ...), but not to EPW.
-constexpr std::array<NameRow, 20> kNames{{
-    {"O", AtomKind::oxygen},
-    {"OW", AtomKind::oxygen},
-    {"OT", AtomKind::oxygen},
-    {"H", AtomKind::hydrogen},
-    {"HW", AtomKind::hydrogen},
-    {"HT", AtomKind::hydrogen},
-    {"D", AtomKind::hydrogen},
-    {"M", AtomKind::virtual_site},
-    {"MW", AtomKind::virtual_site},
-    {"EPW", AtomKind::virtual_site},
-    {"EP", AtomKind::virtual_site},
-    {"OM", AtomKind::virtual_site},
-    {"LP", AtomKind::virtual_site},
-    {"X", AtomKind::virtual_site},
-    {"XX", AtomKind::virtual_site},
-    {"DU", AtomKind::virtual_site},
-    // Names that are not one of the above with a number appended.
-    {"OH2", AtomKind::oxygen},
-    {"1H", AtomKind::hydrogen},
-    {"2H", AtomKind::hydrogen},
-    {"3H", AtomKind::hydrogen},
-}};
+// file (O1 H2 H3 O4 ...), but not to EPW. OH2 and 1H to 3H are no such names with a number.
+constexpr std::array<std::string_view, 4> kOxygens{"O", "OW", "OT", "OH2"};
+constexpr std::array<std::string_view, 7> kHydrogens{"H", "HW", "HT", "D", "1H", "2H", "3H"};
+constexpr std::array<std::string_view, 9> kSites{"M",  "MW", "EPW", "EP", "OM",
+                                                 "LP", "X",  "XX",  "DU"};
 
 bool same_but_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
@@ -57,22 +33,15 @@ bool same_but_case(std::string_view a, std::string_view b) {
 /// Fraction of the molecules with H near their O, and M near it if there are four sites.
 double likeness(const std::vector<double>& positions_A, std::size_t sites) {
   constexpr double kBond_A = 1.5, kSite_A = 0.5;
-  const std::size_t size = 3 * sites;
-  if (positions_A.empty() || positions_A.size() % size != 0) return 0.0;
-  const auto is_near = [&](std::size_t o, std::size_t site, double most_A) {
-    double square = 0.0;
-    for (std::size_t c = 0; c < 3; ++c) {
-      const double d = positions_A[o + 3 * site + c] - positions_A[o + c];
-      square += d * d;
-    }
-    return square <= most_A * most_A;
-  };
+  const std::size_t atoms = positions_A.size() / 3;
+  if (atoms == 0 || atoms % sites != 0) return 0.0;
   std::size_t alike = 0;
-  for (std::size_t o = 0; o < positions_A.size(); o += size) {
-    alike +=
-        is_near(o, 1, kBond_A) && is_near(o, 2, kBond_A) && (sites == 3 || is_near(o, 3, kSite_A));
+  for (std::size_t o = 0; o < atoms; o += sites) {
+    alike += distance_A(positions_A, o, o + 1) <= kBond_A &&
+             distance_A(positions_A, o, o + 2) <= kBond_A &&
+             (sites == 3 || distance_A(positions_A, o, o + 3) <= kSite_A);
   }
-  return static_cast<double>(alike * size) / static_cast<double>(positions_A.size());
+  return static_cast<double>(alike * sites) / static_cast<double>(atoms);
 }
 
 /// The first three of every four vectors.
@@ -111,9 +80,7 @@ class Oxygens {
         std::lower_bound(atoms_.begin(), atoms_.end(), x - kLongestBond_A,
                          [&](std::size_t atom, double from) { return x_A_[3 * atom] < from; });
     for (; at != atoms_.end() && x_A_[3 * *at] <= x + kLongestBond_A; ++at) {
-      const double distance =
-          std::hypot(x_A_[3 * *at] - x, x_A_[3 * *at + 1] - x_A_[3 * hydrogen + 1],
-                     x_A_[3 * *at + 2] - x_A_[3 * hydrogen + 2]);
+      const double distance = distance_A(x_A_, *at, hydrogen);
       if (distance > shortest) continue;
       shortest = distance;
       found = *at;
@@ -128,15 +95,8 @@ class Oxygens {
     std::vector<double> molecules_A;
     for (std::size_t h = 0; h < is_oxygen.size() && molecules_A.size() < kMostNumbers; ++h) {
       if (is_oxygen[h] || atoms_.empty()) continue;
-      const auto square = [&](std::size_t o) {
-        double sum = 0.0;
-        for (std::size_t c = 0; c < 3; ++c) {
-          const double d = x_A_[3 * o + c] - x_A_[3 * h + c];
-          sum += d * d;
-        }
-        return sum;
-      };
-      const std::size_t nearest = *std::ranges::min_element(atoms_, {}, square);
+      const auto distance = [&](std::size_t oxygen) { return distance_A(x_A_, oxygen, h); };
+      const std::size_t nearest = *std::ranges::min_element(atoms_, {}, distance);
       for (const std::size_t atom : {nearest, h, h}) {
         const auto first = x_A_.begin() + static_cast<std::ptrdiff_t>(3 * atom);
         molecules_A.insert(molecules_A.end(), first, first + 3);
@@ -165,10 +125,15 @@ void reorder(const std::vector<std::size_t>& order, std::vector<double>& values)
 
 AtomKind kind_of_atom(std::string_view name) {
   const std::string_view letters = name.substr(0, name.find_last_not_of("0123456789") + 1);
-  const auto* const found = std::find_if(kNames.begin(), kNames.end(), [&](const NameRow& row) {
-    return same_but_case(row.name, name) || same_but_case(row.name, letters);
-  });
-  return found == kNames.end() ? AtomKind::other : found->kind;
+  const auto is_in = [&](const auto& names) {
+    return std::ranges::any_of(names, [&](std::string_view known) {
+      return same_but_case(known, name) || same_but_case(known, letters);
+    });
+  };
+  return is_in(kOxygens)     ? AtomKind::oxygen
+         : is_in(kHydrogens) ? AtomKind::hydrogen
+         : is_in(kSites)     ? AtomKind::virtual_site
+                             : AtomKind::other;
 }
 
 bool is_deuterium(std::string_view name) {
@@ -214,6 +179,24 @@ void MoleculeBuilder::add(const NamedAtom& atom) {
 
 void MoleculeBuilder::note(int line, int column, std::string message) {
   if (!is_full()) problems_.push_back({path_, line, column, std::move(message)});
+}
+
+bool MoleculeBuilder::read_columns(std::string_view line, int line_number, std::size_t begin,
+                                   std::size_t width, double unit, std::string_view advice,
+                                   std::array<double, 3>& values) {
+  for (double& value : values) {
+    const std::string_view word = trimmed(line.substr(std::min(begin, line.size()), width));
+    std::string problem =
+        word.empty() ? "a coordinate is missing here" : parse_number(word, value, unit);
+    if (!problem.empty()) {
+      const auto before =
+          word.empty() ? begin : static_cast<std::size_t>(word.data() - line.data());
+      note(line_number, static_cast<int>(before) + 1, problem.append(advice));
+      return false;
+    }
+    begin += width;
+  }
+  return true;
 }
 
 void MoleculeBuilder::end_molecule() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,6 +57,11 @@ class MoleculeBuilder {
   void add(const NamedAtom& atom);
   /// Adds another problem of the frame.
   void note(int line, int column, std::string message);
+  /// Reads three numbers of `width` columns each after the first `begin` ones of a line.
+  /// @param unit of the file in the unit of the values
+  /// @param advice added to a problem, which is noted; @return whether there is none
+  bool read_columns(std::string_view line, int line_number, std::size_t begin, std::size_t width,
+                    double unit, std::string_view advice, std::array<double, 3>& values);
   bool is_full() const { return problems_.size() >= kMostProblems; }
   /// Whether atoms were added since the last take().
   bool has_atoms() const { return atoms_ > 0; }
@@ -88,6 +94,12 @@ class MoleculeBuilder {
   std::vector<int> lines_;
   bool has_velocities_ = true, has_deuterium_ = false;
 };
+
+/// Distance between two atoms.
+inline double distance_A(std::span<const double> x_A, std::size_t a, std::size_t b) {
+  return std::hypot(x_A[3 * a] - x_A[3 * b], x_A[3 * a + 1] - x_A[3 * b + 1],
+                    x_A[3 * a + 2] - x_A[3 * b + 2]);
+}
 
 /// @throws InputError unless the number of atoms, in a file without atom names, fits whole
 /// molecules of three or four sites

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -18,7 +19,7 @@
 namespace tarn::io {
 namespace {
 
-constexpr std::string_view kBlank = " \t\r";
+constexpr std::string_view kBlank = " \t\r\n";
 
 /// Parses all of a word as a number, as std::from_chars() does. A leading plus sign and Fortran's
 /// letter of double precision in front of the exponent, 1.0D+01, are accepted too.
@@ -72,6 +73,15 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+std::string letters_and_digits(std::string_view text) {
+  std::string bare;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte)) bare += static_cast<char>(std::tolower(byte));
+  }
+  return bare;
+}
+
 std::optional<double> finite_number(std::string_view word) {
   double value = 0.0;
   if (parse_all(word, value) != std::errc{} || !std::isfinite(value)) return std::nullopt;
@@ -100,30 +110,17 @@ std::optional<std::int64_t> number_at_end(std::string_view name) {
 int parse_count(std::string_view word) { return std::max(number_in<int>(word).value_or(0), 0); }
 
 std::optional<double> length_unit_A(std::string_view name) {
-  struct Unit {
-    std::string_view name;
-    double length_A;
-  };
-  constexpr std::array<Unit, 17> kUnits{{{"angstrom", 1.0},
-                                         {"Angstrom", 1.0},
-                                         {"angstroms", 1.0},
-                                         {"A", 1.0},
-                                         {"\u00c5", 1.0},
-                                         {"\u212b", 1.0},
-                                         {"nm", 10.0},
-                                         {"nanometer", 10.0},
-                                         {"pm", 0.01},
-                                         {"picometer", 0.01},
-                                         {"m", 1e10},
-                                         {"bohr", units::angstrom_per_bohr},
-                                         {"Bohr", units::angstrom_per_bohr},
-                                         {"a0", units::angstrom_per_bohr},
-                                         {"au", units::angstrom_per_bohr},
-                                         {"automatic", units::angstrom_per_bohr},
-                                         {"atomic_unit", units::angstrom_per_bohr}}};
-  const auto* const found = std::ranges::find(kUnits, name, &Unit::name);
-  if (found == kUnits.end()) return std::nullopt;
-  return found->length_A;
+  constexpr std::array<std::pair<double, std::string_view>, 5> kUnits{
+      {{1.0, "angstrom Angstrom angstroms A \u00c5 \u212b"},
+       {10.0, "nm nanometer"},
+       {0.01, "pm picometer"},
+       {1e10, "m"},
+       {units::angstrom_per_bohr, "bohr Bohr a0 au automatic atomic_unit"}}};
+  for (const auto& [length_A, names] : kUnits) {
+    const std::vector<std::string_view> known = split(names, ' ');
+    if (std::ranges::find(known, name) != known.end()) return length_A;
+  }
+  return std::nullopt;
 }
 
 LineReader::LineReader(const std::string& path) : path_(path), stream_(readable_path(path)) {

@@ -20,6 +20,8 @@ std::string_view trimmed(std::string_view text);
 std::vector<std::string_view> words_of(std::string_view line);
 /// The parts between separators, including empty ones.
 std::vector<std::string_view> split(std::string_view text, char separator);
+/// "TIP4P/2005" becomes "tip4p2005": spellings that differ in punctuation and case compare equal.
+std::string letters_and_digits(std::string_view text);
 
 /// The largest coordinate [A] or velocity [A/akma] of an atom that readers and writers accept: far
 /// beyond any cluster, and small enough that no distance overflows.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -66,13 +67,15 @@ struct Packing {
 /// Reads bits, starting with the most significant bit of the first byte.
 class BitReader {
  public:
-  BitReader(std::string_view bytes, const XdrInput& input) : bytes_(bytes), input_(input) {}
+  /// @param damaged throws the error of a damaged file
+  BitReader(std::string_view bytes, const std::function<void()>& damaged)
+      : bytes_(bytes), damaged_(damaged) {}
 
   /// 32 and less.
   std::uint32_t bits(int count) {
     std::uint32_t value = 0;
     while (count > 0) {
-      if (at_ / 8 >= bytes_.size()) damaged();
+      if (at_ / 8 >= bytes_.size()) damaged_();
       const int left = 8 - static_cast<int>(at_ % 8), taken = std::min(left, count);
       const auto byte = static_cast<unsigned char>(bytes_[at_ / 8]);
       value = value << taken | ((byte >> (left - taken)) & ((1u << taken) - 1u));
@@ -102,11 +105,10 @@ class BitReader {
     for (std::size_t c = 0; c < 3; ++c) values[c] = bits(packing.each[c]);
     return values;
   }
-  [[noreturn]] void damaged() const { input_.fail("the compressed positions are damaged"); }
 
  private:
   std::string_view bytes_;
-  const XdrInput& input_;
+  const std::function<void()>& damaged_;
   std::size_t at_ = 0;
 };
 
@@ -252,55 +254,49 @@ int decimals_of_xtc(const TrajectoryFrame& frame) {
   return atoms > kNotCompressed ? kDecimals : std::min(kDecimals, decimals_of_float(frame));
 }
 
-class XtcReader final : public FrameReader {
+class XtcReader final : public XdrReader {
  public:
-  explicit XtcReader(const std::string& path) : input_(path) {}
+  using XdrReader::XdrReader;
 
-  bool is_cut_off() const override { return input_.is_cut_off(); }
-  const std::string& path() const override { return input_.path(); }
   std::optional<Structure> next() override {
-    if (!input_.begin_frame()) return std::nullopt;
-    input_.expect(kMagic, "XTC");
-    const std::int64_t atoms = input_.i32();
-    const std::int32_t step = input_.i32();
-    const auto time_ps = static_cast<float>(input_.real(sizeof(float)));
-    const std::vector<double> box_nm = input_.reals(9, sizeof(float), 1.0);
-    if (input_.i32() != atoms || atoms < 1) {
-      input_.fail("the file is damaged: its two numbers of atoms differ");
+    if (at_end()) return std::nullopt;
+    expect(kMagic, "XTC");
+    const std::int64_t atoms = i32();
+    const std::int32_t step = i32();
+    const auto time_ps = static_cast<float>(real(sizeof(float)));
+    const bool has_box = read_box(sizeof(float));
+    if (i32() != atoms || atoms < 1) {
+      fail("the file is damaged: its two numbers of atoms differ");
     }
     std::vector<double> positions_A = atoms > kNotCompressed
                                           ? compressed_positions_A(atoms)
-                                          : input_.reals(3 * atoms, sizeof(float), kAngstromPerNm);
-    Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A), {});
-    structure.has_box = is_box(box_nm);
-    structure.comment["step"] = fmt::to_string(step);
-    structure.comment["time_ps"] = fmt::format("{}", time_ps);
-    return structure;
+                                          : reals(3 * atoms, sizeof(float), kAngstromPerNm);
+    return take(std::move(positions_A), {}, has_box, step, fmt::format("{}", time_ps));
   }
 
  private:
   std::vector<double> compressed_positions_A(std::int64_t atoms) {
-    const double units_per_nm = input_.real(sizeof(float));
+    const double units_per_nm = real(sizeof(float));
     if (!(units_per_nm > 0.0) || !std::isfinite(units_per_nm)) {
-      input_.fail("the file is damaged: its precision is not a positive number");
+      fail("the file is damaged: its precision is not a positive number");
     }
     Integers least{}, sizes{};
-    for (std::int64_t& value : least) value = input_.i32();
+    for (std::int64_t& value : least) value = i32();
     for (std::size_t c = 0; c < 3; ++c) {
-      sizes[c] = input_.i32() - least[c] + 1;
+      sizes[c] = i32() - least[c] + 1;
       if (sizes[c] < 1 || sizes[c] > std::numeric_limits<std::int32_t>::max()) {
-        input_.fail("the file is damaged: its largest positions are below its smallest");
+        fail("the file is damaged: its largest positions are below its smallest");
       }
     }
-    int of = input_.i32();
-    const std::int64_t length = input_.i32();
+    int of = i32();
+    const std::int64_t length = i32();
     // An atom takes at least two bits, and at most three integers of 32 bits and the run code.
     if (atoms > 4 * length || length > 13 * atoms + 1) {
-      input_.fail("the file is damaged: its length does not match its number of atoms");
+      fail("the file is damaged: its length does not match its number of atoms");
     }
-    const std::string bytes = input_.bytes(length);
-    BitReader reader(bytes, input_);
-
+    const std::string packed = bytes(length);
+    const std::function<void()> damaged = [this] { fail("the compressed positions are damaged"); };
+    BitReader reader(packed, damaged);
     const Packing packing(sizes);
     const double unit_A = kAngstromPerNm / units_per_nm;
     std::vector<double> positions_A;
@@ -311,7 +307,7 @@ class XtcReader final : public FrameReader {
     };
     int run = 0;  // number of integers that follow, relative to this atom
     for (std::int64_t left = atoms; left > 0; --left) {
-      if (of < kSmallest || of > kLargest) reader.damaged();
+      if (of < kSmallest || of > kLargest) damaged();
       Integers atom = reader.packed(packing);
       for (std::size_t c = 0; c < 3; ++c) atom[c] += least[c];
       int change = 0;
@@ -320,7 +316,7 @@ class XtcReader final : public FrameReader {
         run = code - code % 3;
         change = code % 3 - 1;
       }
-      if (run / 3 >= left) reader.damaged();
+      if (run / 3 >= left) damaged();
       if (run == 0) put(atom);
       const std::int64_t size = small_size(of);
       Integers last = atom;
@@ -336,9 +332,6 @@ class XtcReader final : public FrameReader {
     }
     return positions_A;
   }
-
-  XdrInput input_;
-  UnnamedWater water_;
 };
 
 }  // namespace
@@ -348,7 +341,7 @@ std::unique_ptr<FrameReader> open_xtc(const std::string& path) {
 }
 
 std::unique_ptr<TrajectoryWriter> write_xtc(const TrajectoryInfo& info) {
-  return write_frames(info, ".xtc", frame_bytes, AtomNames::beside, decimals_of_xtc);
+  return write_frames(info, {".xtc", frame_bytes, AtomNames::beside, decimals_of_xtc});
 }
 
 bool looks_like_xtc(std::string_view beginning) { return first_xdr_number(beginning) == kMagic; }

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,55 +45,42 @@ struct XyzColumns {
 
 constexpr std::string_view kBlank = " \t";
 
-/// A name of columns without its case, blanks, dots and underscores: "Particle Type" of OVITO is
-/// "particletype".
-std::string plain_name(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) plain += static_cast<char>(std::tolower(letter));
-  }
-  return plain;
-}
-
-/// Rank of a column of symbols or atomic numbers; the lowest is used. Negative for other columns.
+/// Rank of a column of symbols or atomic numbers, such as "Particle Type" of OVITO; the lowest is
+/// used. Negative for other columns.
 int rank_of_species(std::string_view name, std::string_view type) {
   if (type != "S" && type != "I") return -1;
   constexpr std::array<std::string_view, 9> kNames{"species",       "element", "symbol",
                                                    "symbols",       "z",       "atomicnumber",
                                                    "atomicnumbers", "numbers", "particletype"};
-  const auto* const found = std::ranges::find(kNames, plain_name(name));
+  const auto* const found = std::ranges::find(kNames, letters_and_digits(name));
   return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
 }
 
 bool is_position(std::string_view name) {
-  const std::string plain = plain_name(name);
+  const std::string plain = letters_and_digits(name);
   return plain == "pos" || plain == "position" || plain == "positions";
 }
 
 /// Reads the value of a Properties key, name:type:count triples separated by colons.
-/// @param problem receives the problem, or stays empty
-XyzColumns parse_properties(std::string_view value, std::string& problem) {
+/// @param lines at the comment line @throws InputError
+XyzColumns parse_properties(const CommentEntry& entry, const LineReader& lines) {
+  const auto fail = [&](const std::string& message) { lines.fail(entry.value_column, message); };
   XyzColumns columns{-1, -1, -1, 0, true};
   int species_rank = -1;
-  const std::vector<std::string_view> parts = split(value, ':');
+  const std::vector<std::string_view> parts = split(entry.value, ':');
   if (parts.size() % 3 != 0) {
-    problem = "Properties must be name:type:count triples, as in species:S:1:pos:R:3";
-    return columns;
+    fail("Properties must be name:type:count triples, as in species:S:1:pos:R:3");
   }
   for (std::size_t i = 0; i < parts.size(); i += 3) {
     const std::string_view name = parts[i];
     const std::string_view type = parts[i + 1];
     const int count = number_in<int>(parts[i + 2]).value_or(0);
     if (count < 1 || count > 1000) {
-      problem =
-          fmt::format("Properties: '{}' is not a number of columns of '{}'", parts[i + 2], name);
-      return columns;
+      fail(fmt::format("Properties: '{}' is not a number of columns of '{}'", parts[i + 2], name));
     }
     if (type != "S" && type != "R" && type != "I" && type != "L") {
-      problem = fmt::format("Properties: '{}' is not a type of '{}'; allowed are S, R, I and L",
-                            type, name);
-      return columns;
+      fail(fmt::format("Properties: '{}' is not a type of '{}'; allowed are S, R, I and L", type,
+                       name));
     }
     const int rank = count == 1 ? rank_of_species(name, type) : -1;
     if (rank >= 0 && (species_rank < 0 || rank < species_rank)) {
@@ -108,11 +92,10 @@ XyzColumns parse_properties(std::string_view value, std::string& problem) {
     if (name == "vel_A_per_akma" && type == "R" && count == 3) columns.velocity = columns.count;
     columns.count += count;
   }
+  if (columns.position < 0) fail("Properties has no pos:R:3, which is needed");
   if (columns.species < 0) {
-    problem =
-        "Properties has no species:S:1, which is needed; Z:I:1 with atomic numbers also works";
+    fail("Properties has no species:S:1, which is needed; Z:I:1 with atomic numbers also works");
   }
-  if (columns.position < 0) problem = "Properties has no pos:R:3, which is needed";
   return columns;
 }
 
@@ -241,9 +224,7 @@ std::optional<Structure> XyzReader::next() {
   XyzColumns columns;
   for (const CommentEntry& entry : parse_comment(lines_.line())) {
     if (entry.key == "Properties") {
-      std::string problem;
-      columns = parse_properties(entry.value, problem);
-      if (!problem.empty()) lines_.fail(entry.value_column, problem);
+      columns = parse_properties(entry, lines_);
     } else {
       structure.comment[entry.key] = entry.value;
     }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "deck/checker.hpp"
-#include "deck/deck_paths.hpp"
 #include "deck/key_table.hpp"
 #include "deck/system_limits.hpp"
 #include "dynamics.hpp"

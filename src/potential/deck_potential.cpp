@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/packing.hpp"
-#include "deck/deck_paths.hpp"
+#include "deck/source.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/socket_potential.hpp"
 

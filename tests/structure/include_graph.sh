@@ -55,7 +55,7 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
       if (stem ~ /^(engine|observer|potential)$/) return "interface"
       if (stem ~ /^(version|build_features)$/) return "core"
       if (stem == "single_point") return "engine"  # in cluster_forces.cpp
-      if (stem == "model_by_name") return "deck"   # in deck_text.cpp
+      if (stem ~ /^(deck_text|start_state|model_by_name)$/) return "deck"  # in deck.cpp
       if (match(sources, "src/[a-z_]+/" stem "\\.cpp ")) {
         split(substr(sources, RSTART), parts, "/")
         return parts[2]

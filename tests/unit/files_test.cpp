@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/archive.hpp"
 #include "io/checkpoint.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
@@ -376,25 +377,28 @@ TEST(Binary, FloatsComeBack) {
   EXPECT_EQ(out.str().size(), 8u + 4u * values.size());
   EXPECT_EQ(out.str().substr(8 + 4, 4), (std::string{0, 0, '\xc0', '\xbf'}));  // little-endian
   std::istringstream in(out.str());
-  EXPECT_EQ(get_floats(in), values);
+  EXPECT_EQ(get_all<float>(in), values);
 }
 
 TEST(Binary, RejectsAWrongCount) {
   std::ostringstream most, three;
   put(most, std::numeric_limits<std::uint64_t>::max());
   std::istringstream doubles(most.str()), floats(most.str()), text(most.str()), empty;
-  EXPECT_THROW(get_doubles(doubles), IoError);
-  EXPECT_THROW(get_floats(floats), IoError);
+  EXPECT_THROW(get_all<double>(doubles), IoError);
+  EXPECT_THROW(get_all<float>(floats), IoError);
   EXPECT_THROW(get_string(text), IoError);
   EXPECT_THROW(get_u64(empty), IoError);
   // Another number of values than expected.
   put(three, std::span<const double>(std::vector<double>{1.0, 2.0, 3.0}));
   for (const std::size_t count : {0u, 2u, 4u}) {
     std::istringstream in(three.str());
-    EXPECT_THROW(get_doubles(in, count), LayoutError) << count;
+    std::vector<double> values(count);
+    EXPECT_THROW(Archive(in).fixed(values), LayoutError) << count;
   }
   std::istringstream in(three.str());
-  EXPECT_EQ(get_doubles(in, 3).back(), 3.0);
+  std::vector<double> values(3);
+  Archive(in).fixed(values);
+  EXPECT_EQ(values.back(), 3.0);
 }
 
 /// A record of another layout is named; other errors are passed on unchanged.

@@ -279,10 +279,9 @@ void write_dataset(const hdf5::File& file, const std::string& group, const char*
   const Handle space(count > 0 ? H5Screate_simple(1, &count, nullptr) : H5Screate(H5S_SCALAR),
                      H5Sclose);
   const Handle place = file.open(group);
-  const Handle dataset(
-      H5Dcreate2(place.id(), name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-      H5Dclose);
-  ASSERT_GE(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+  const Handle dataset(H5Dcreate2(place, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                       H5Dclose);
+  ASSERT_GE(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
 }
 
 /// A file with one molecule as another program may write it.
@@ -299,12 +298,12 @@ void write_other_h5md(const std::string& path, std::size_t width, const std::str
   const Handle box = file.open("particles/all/box");
   const Handle space(H5Screate_simple(1, &three, nullptr), H5Sclose);
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  ASSERT_GE(H5Tset_size(type.id(), width), 0);
-  const Handle attribute(
-      H5Acreate2(box.id(), "boundary", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  ASSERT_GE(H5Tset_size(type, width), 0);
+  const Handle attribute(H5Acreate2(box, "boundary", type, space, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
   std::string texts(3 * width, '\0');
   for (std::size_t k = 0; k < 3; ++k) texts.replace(k * width, boundary.size(), boundary);
-  ASSERT_GE(H5Awrite(attribute.id(), type.id(), texts.data()), 0);
+  ASSERT_GE(H5Awrite(attribute, type, texts.data()), 0);
 }
 
 TEST_F(H5md, DetectsPeriodicBoxes) {
@@ -353,7 +352,7 @@ TEST_F(H5md, SpeciesMayBeNames) {
   const std::string path = new_folder() + "/named.h5";
   const auto frames_with = [&](const Handle& type, const void* values) {
     write_intervals(path, [&](const hdf5::File& file) {
-      write_dataset(file, "particles/all", "species", type.id(), 6, values);
+      write_dataset(file, "particles/all", "species", type, 6, values);
     });
     return frames_of(path);
   };
@@ -361,8 +360,8 @@ TEST_F(H5md, SpeciesMayBeNames) {
     return message_of<InputError>([&] { frames_with(type, values); });
   };
   const Handle fixed(H5Tcopy(H5T_C_S1), H5Tclose), variable(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(fixed.id(), 3);
-  H5Tset_size(variable.id(), H5T_VARIABLE);
+  H5Tset_size(fixed, 3);
+  H5Tset_size(variable, H5T_VARIABLE);
   const char* const names[6] = {"OW", "HW1", "HW2", "OW", "HW1", "HW2"};
   const char* const heavy[6] = {"O", "D", "D", "O", "D", "D"};
   EXPECT_EQ(frames_with(variable, names).size(), 4u);
@@ -373,8 +372,8 @@ TEST_F(H5md, SpeciesMayBeNames) {
   EXPECT_EQ(frames_with(variable, heavy).at(0).messages.size(), 1u);
   const Handle kinds(H5Tenum_create(H5T_NATIVE_INT), H5Tclose);
   const int oxygen = 0, hydrogen = 1, order[6] = {0, 1, 1, 0, 1, 1}, other[6] = {1, 0, 0, 1, 0, 0};
-  H5Tenum_insert(kinds.id(), "O", &oxygen);
-  H5Tenum_insert(kinds.id(), "H", &hydrogen);
+  H5Tenum_insert(kinds, "O", &oxygen);
+  H5Tenum_insert(kinds, "H", &hydrogen);
   EXPECT_EQ(frames_with(kinds, order).size(), 4u);
   EXPECT_TRUE(contains(refusal(kinds, other), "atom 0 is"));
 }

@@ -1,4 +1,4 @@
-#include "deck/deck_paths.hpp"
+#include "deck/source.hpp"
 #include "physics/model_table.hpp"
 #include "recorded_potential.hpp"
 #include "tarn/check_potential.hpp"

@@ -89,14 +89,14 @@ TEST(ReplicaNumbering, CountsSelectedReplicasOnly) {
 TEST(ReplicaClock, FindsStartAndSpacingOfFrames) {
   ReplicaClock clock;
   for (int i = 0; i < 5; ++i) clock.add(100 + 10 * i, 7.0 + 0.25 * i);
-  EXPECT_EQ(clock.frames(), 5);
-  EXPECT_TRUE(clock.has_steps() && clock.has_times());
-  EXPECT_EQ(clock.first_step(), 100);
-  EXPECT_EQ(clock.every(), 10);
-  EXPECT_EQ(clock.largest_step(), 140);
-  EXPECT_EQ(clock.first_ps(), 7.0);
-  EXPECT_EQ(clock.interval_ps(), 0.25);
-  EXPECT_TRUE(clock.has_even_steps() && clock.has_even_times());
+  EXPECT_EQ(clock.frames, 5);
+  EXPECT_TRUE(clock.has_steps && clock.has_times);
+  EXPECT_EQ(clock.first_step, 100);
+  EXPECT_EQ(clock.every, 10);
+  EXPECT_EQ(clock.largest_step, 140);
+  EXPECT_EQ(clock.first_ps, 7.0);
+  EXPECT_EQ(clock.interval_ps, 0.25);
+  EXPECT_TRUE(clock.has_even_steps && clock.has_even_times);
 }
 
 TEST(ReplicaClock, TimesNeedNoStepsAndStepsNoTimes) {
@@ -105,13 +105,13 @@ TEST(ReplicaClock, TimesNeedNoStepsAndStepsNoTimes) {
     times.add(std::nullopt, 0.5 * i);
     steps.add(4 * i, std::nullopt);
   }
-  EXPECT_FALSE(times.has_steps() || steps.has_times());
-  EXPECT_TRUE(times.has_times() && steps.has_steps() && times.has_even_times());
-  EXPECT_EQ(times.first_step(), 0);
-  EXPECT_EQ(times.every(), 1);
-  EXPECT_EQ(times.interval_ps(), 0.5);
-  EXPECT_EQ(steps.every(), 4);
-  EXPECT_EQ(steps.interval_ps(), 0.0);
+  EXPECT_FALSE(times.has_steps || steps.has_times);
+  EXPECT_TRUE(times.has_times && steps.has_steps && times.has_even_times);
+  EXPECT_EQ(times.first_step, 0);
+  EXPECT_EQ(times.every, 1);
+  EXPECT_EQ(times.interval_ps, 0.5);
+  EXPECT_EQ(steps.every, 4);
+  EXPECT_EQ(steps.interval_ps, 0.0);
 }
 
 TEST(ReplicaClock, DetectsUnevenSpacing) {
@@ -119,23 +119,23 @@ TEST(ReplicaClock, DetectsUnevenSpacing) {
   clock.add(0, 0.0);
   clock.add(10, 1.0);
   clock.add(20, 2.0 + 2e-6);  // the tolerance for single precision is 3e-6
-  EXPECT_TRUE(clock.has_even_steps() && clock.has_even_times());
+  EXPECT_TRUE(clock.has_even_steps && clock.has_even_times);
   clock.add(31, 3.0);
-  EXPECT_FALSE(clock.has_even_steps());
-  EXPECT_TRUE(clock.has_even_times());
+  EXPECT_FALSE(clock.has_even_steps);
+  EXPECT_TRUE(clock.has_even_times);
   clock.add(41, 4.1);
-  EXPECT_FALSE(clock.has_even_times());
+  EXPECT_FALSE(clock.has_even_times);
 }
 
 TEST(ReplicaClock, StepsThatDoNotGrowAreNotEvenAndLargeOnesDoNotOverflow) {
   ReplicaClock same, large;
   for (int i = 0; i < 2; ++i) same.add(7, 1.0);
-  EXPECT_EQ(same.every(), 1);
-  EXPECT_EQ(same.interval_ps(), 0.0);
+  EXPECT_EQ(same.every, 1);
+  EXPECT_EQ(same.interval_ps, 0.0);
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t step : {std::int64_t{0}, kLargest, kLargest}) large.add(step, 0.0);
-  EXPECT_EQ(large.largest_step(), kLargest);
-  EXPECT_FALSE(same.has_even_steps() || large.has_even_steps());
+  EXPECT_EQ(large.largest_step, kLargest);
+  EXPECT_FALSE(same.has_even_steps || large.has_even_steps);
 }
 
 TEST(ReplicaClock, OneFrameWithoutTimeMakesItUnknown) {
@@ -143,9 +143,9 @@ TEST(ReplicaClock, OneFrameWithoutTimeMakesItUnknown) {
   clock.add(0, 0.0);
   clock.add(std::nullopt, std::nullopt);
   clock.add(2, 1.0);
-  EXPECT_FALSE(clock.has_steps());
-  EXPECT_FALSE(clock.has_times());
-  EXPECT_EQ(clock.interval_ps(), 0.0);
+  EXPECT_FALSE(clock.has_steps);
+  EXPECT_FALSE(clock.has_times);
+  EXPECT_EQ(clock.interval_ps, 0.0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -106,8 +107,8 @@ void commit_file(const std::string& temporary_path, const std::string& path);
 /// Synchronises a file with the disk. @throws IoError
 void sync_file(const std::string& path);
 
-/// The contents of a file. @throws IoError
-std::string read_file(const std::string& path);
+/// The contents of a file, or its first `most` bytes. @throws IoError
+std::string read_file(const std::string& path, std::size_t most = -1);
 
 /// Throws the IoError of a failed system call: what failed, where, why and how to mend it.
 /// @param action what was tried, as in "cannot <action> '<path>'"

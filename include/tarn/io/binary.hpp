@@ -30,14 +30,9 @@ std::uint64_t get_u64(std::istream& in);
 std::int64_t get_i64(std::istream& in);
 double get_double(std::istream& in);
 std::string get_string(std::istream& in);
-std::vector<double> get_doubles(std::istream& in);
-std::vector<float> get_floats(std::istream& in);
-std::vector<std::int64_t> get_i64s(std::istream& in);
-std::vector<std::uint64_t> get_u64s(std::istream& in);
-/// The same for a known number of values. @throws LayoutError for a different number
-std::vector<double> get_doubles(std::istream& in, std::size_t count);
-std::vector<std::int64_t> get_i64s(std::istream& in, std::size_t count);
-std::vector<std::uint64_t> get_u64s(std::istream& in, std::size_t count);
+/// Vectors of double, float, std::int64_t or std::uint64_t.
+template <class T>
+std::vector<T> get_all(std::istream& in);
 
 /// 64-bit FNV-1a hash. Detects accidental damage, not deliberate changes.
 std::uint64_t checksum(std::string_view bytes);

@@ -27,7 +27,9 @@ class CsvFormat {
   std::string head(std::string_view provenance) const;
   /// @throws InputError if the file exists and its second line names other columns
   void check_columns_of_file() const;
-  CsvFormat& cell(std::integral auto value) { return integer(static_cast<std::int64_t>(value)); }
+  CsvFormat& cell(std::integral auto value) {
+    return cell(std::string_view(std::to_string(value)));
+  }
   /// @throws NumericalError when the value is not finite
   CsvFormat& cell(double value);
   /// A number that may be undefined: "nan" if it is not finite.
@@ -47,8 +49,6 @@ class CsvFormat {
   std::string row();
 
  private:
-  CsvFormat& integer(std::int64_t value);
-
   std::string path_;
   std::vector<std::string> header_;
   std::string_view likely_;
