@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analysis/blocking.hpp"
-#include "analysis/halves.hpp"
 #include "baths.hpp"
 #include "interface/moments.hpp"
 #include "io/archive.hpp"
