@@ -1,5 +1,3 @@
-#include "trajectory_rdf.hpp"
-
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "tarn/state.hpp"
 #include "tarn/version.hpp"
 #include "trajectory_frames.hpp"
+#include "trajectory_tables.hpp"
 
 namespace tarn {
 namespace {

@@ -1,14 +1,14 @@
 #include "trajectory_tables.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
-#include <string_view>
+#include <sstream>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -26,6 +26,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "trajectory_frames.hpp"
 #include "warnings.hpp"
@@ -64,33 +65,11 @@ class FrameTimes {
     }
     return longest > 0 ? std::optional(interval_ps) : std::nullopt;
   }
-  /// Time span of the longest replica.
-  double span_ps() const {
-    double span_ps = 0.0;
-    for (const auto& [replica, frames] : by_replica_) {
-      span_ps = std::max(span_ps, frames.back().time_ps - frames.front().time_ps);
-    }
-    return span_ps;
-  }
-  /// Largest number of frames of a replica.
-  std::size_t most_frames() const {
-    std::size_t most = 0;
-    for (const auto& [replica, frames] : by_replica_) most = std::max(most, frames.size());
-    return most;
-  }
-  std::set<std::int64_t> replicas_with(std::size_t frames) const {
-    std::set<std::int64_t> replicas;
-    for (const auto& [replica, own] : by_replica_) {
-      if (own.size() >= frames) replicas.insert(replica);
-    }
-    return replicas;
-  }
   bool go_on() const {
-    return std::all_of(by_replica_.begin(), by_replica_.end(), [](const auto& replica) {
+    return std::ranges::all_of(by_replica_, [](const auto& replica) {
       const std::vector<Timed>& frames = replica.second;
-      return std::adjacent_find(frames.begin(), frames.end(), [](const Timed& a, const Timed& b) {
-               return a.time_ps >= b.time_ps;
-             }) == frames.end();
+      return std::ranges::adjacent_find(frames, std::greater_equal(), &Timed::time_ps) ==
+             frames.end();
     });
   }
   /// Within the precision of the formats: single precision, or the five decimals of GROMACS.
@@ -108,21 +87,21 @@ class FrameTimes {
     return true;
   }
 
- private:
   struct Timed {
     std::int64_t place;
     double time_ps;
   };
+  const std::map<std::int64_t, std::vector<Timed>>& by_replica() const { return by_replica_; }
+
+ private:
   std::map<std::int64_t, std::vector<Timed>> by_replica_;
   std::int64_t frames_ = 0;
 };
 
 /// Results of a first pass over the frames.
-struct Contents {
-  std::int64_t frames = 0, replicas = 0;
-  int molecules = 0, beads = 1;
-  std::string model, provenance;
-  Messages messages;
+struct Contents : TrajectoryTables {
+  int beads = 1;
+  std::string provenance;
   FrameTimes times;
   bool has_several_baths = false;
 };
@@ -148,7 +127,7 @@ std::optional<Message> message_on_times(const FrameTimes& times) {
   return std::nullopt;
 }
 
-using Indices = std::map<std::int64_t, analysis::LindemannIndex>;  // by replica
+using Indices = PositionMeasures::Indices;
 
 TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
   return {options.files, options.frames};
@@ -203,30 +182,21 @@ ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64
 
 /// Sorts the rows of a table, written in the order of the frames, like those of a run.
 void sort_by_time(const std::string& path) {
-  const std::string text = io::read_file(path);
-  std::size_t begin = 0;
-  for (int line = 0; line < 2; ++line) begin = text.find('\n', begin) + 1;
-  struct Row {
-    double time_ps;
-    std::int64_t step, replica;
-    std::string_view text;
+  const io::Table table = io::read_table(path);
+  const io::TableColumn &step = table.columns[0], &time = table.columns[1], &id = table.columns[2];
+  const auto key = [&](std::size_t row) {
+    const bool whole = time.kind == io::TableColumn::Kind::integer;
+    const double time_ps = whole ? static_cast<double>(time.integers[row]) : time.numbers[row];
+    return std::tuple(time_ps, step.integers[row], id.integers[row]);
   };
-  std::vector<Row> rows;
-  for (std::size_t at = begin; at < text.size();) {
-    const std::size_t end = text.find('\n', at) + 1;
-    const std::size_t time = text.find(',', at) + 1, replica = text.find(',', time) + 1;
-    double time_ps = 0.0;
-    std::from_chars(&text[time], text.data() + replica, time_ps);
-    rows.push_back({time_ps, std::strtoll(&text[at], nullptr, 10),
-                    std::strtoll(&text[replica], nullptr, 10),
-                    std::string_view(text).substr(at, end - at)});
-    at = end;
-  }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tuple(a.time_ps, a.step, a.replica) < std::tuple(b.time_ps, b.step, b.replica);
-  });
-  std::string sorted = text.substr(0, begin);
-  for (const Row& row : rows) sorted += row.text;
+  std::vector<std::size_t> order(table.rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, key);
+  std::istringstream text(io::read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line + '\n');
+  std::string sorted = lines[0] + lines[1];
+  for (const std::size_t row : order) sorted += lines[2 + row];
   io::write_file(path, sorted);
 }
 
@@ -294,7 +264,12 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   if (const auto message = message_on_times(times)) {
     throw InputError("time correlations require frames at known and even times: " + message->text);
   }
-  const double span_ps = times.span_ps();
+  double span_ps = 0.0;  // of the longest replica
+  std::size_t most = 0;  // frames of a replica
+  for (const auto& [replica, frames] : times.by_replica()) {
+    span_ps = std::max(span_ps, frames.back().time_ps - frames.front().time_ps);
+    most = std::max(most, frames.size());
+  }
   if (length_ps > span_ps) {
     throw InputError(
         fmt::format("{}: replicas span {:g} ps; the limit is half of that", what, span_ps));
@@ -304,8 +279,9 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   plan.section.length_ps = length_ps;
   const std::size_t lags = correlation_lags(plan.section, 1000.0 * times.interval_ps().value());
   const std::size_t needed = analysis::TimeCorrelation::samples_to_first_window(lags);
-  const std::size_t most = times.most_frames();
-  plan.replicas = times.replicas_with(needed);
+  for (const auto& [replica, frames] : times.by_replica()) {
+    if (frames.size() >= needed) plan.replicas.insert(replica);
+  }
   if (plan.replicas.empty()) {
     throw InputError(
         fmt::format("{} require {} frames per replica at these intervals, but there are {}", what,
@@ -374,19 +350,14 @@ void remove_earlier(const std::string& folder) {
 
 TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options) {
   refuse_what_cannot_be_done(options);
-  const Contents contents = contents_of(options);
+  Contents contents = contents_of(options);
   if (contents.beads > 1) {
     throw InputError(fmt::format(
         "the frames contain {} beads of ring polymers, whose tables a run writes. For the "
         "centroids, write the trajectory with [observe.trajectory] beads = \"centroid\"",
         contents.beads));
   }
-  TrajectoryTables result;
-  result.frames = contents.frames;
-  result.replicas = contents.replicas;
-  result.molecules = contents.molecules;
-  result.model = contents.model;
-  result.messages = contents.messages;
+  TrajectoryTables& result = contents;
   const FrameTimes& times = contents.times;
   if (contents.frames > 1) append(message_on_times(times), result.messages);
   Deck deck;
