@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "analysis/blocking.hpp"
 #include "io/archive.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
@@ -61,14 +63,9 @@ class ReplicaExchange final : public ArchivedObserver {
   std::size_t length() const { return ladder_.size(); }
   bool has_windows() const { return windows_of(system_) != nullptr; }
   bool has_rings() const { return system_.path_integral.beads > 1; }
-  void change_places(const ExchangeAttempt& attempt);
   void count_round_trips();
-  double round_trips_per_state() const {
-    return static_cast<double>(round_trips_) / static_cast<double>(walker_at_.size());
-  }
   /// Records the baths of the walkers of the first ladder, at most 1024 times at equal intervals.
   void note_paths();
-  void find_equal_acceptance_ladder();
   void write_pairs() const;
   void write_paths() const;
 
@@ -100,7 +97,9 @@ class WalkerMemory final : public ArchivedObserver {
   WalkerMemory(std::size_t temperatures, int replicas, int molecules, std::int64_t every,
                std::function<std::int64_t(std::int64_t replica)> walker_at);
 
-  std::string name() const override;
+  std::string name() const override {
+    return fmt::format("neighbours of walkers every {}", every_);
+  }
   unsigned fields() const override { return kPositions; }
   std::int64_t every() const override { return every_; }
   void observe(const Frame& frame) override;
