@@ -1,8 +1,10 @@
 #include "tarn/ranks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
@@ -23,6 +25,20 @@
 namespace tarn {
 namespace parallel {
 namespace {
+
+/// Number of processors, limited by the quota of the process's control group.
+int within_quota(int processors) {
+  const int all = std::max(1, processors);
+  const double quota = quota_of_control_group("/proc/self/cgroup", "/sys/fs/cgroup");
+  return quota > 0.0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, all) : all;
+}
+
+/// Threads of a rank: OMP_NUM_THREADS, or an equal share of the node's processors, but not more
+/// than the process may use.
+int default_threads_of_rank(int processors, int processors_of_node, int ranks_on_node) {
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return default_threads();
+  return std::clamp(processors_of_node / std::max(1, ranks_on_node), 1, std::max(1, processors));
+}
 
 class RanksEngine final : public Engine, private FrameOwner {
  public:
