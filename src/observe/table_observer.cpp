@@ -398,12 +398,11 @@ void check(const QuantityTable& table) {
 }
 
 TableSpec spec_of(const QuantityTable& table) {
-  TableSpec spec;
-  spec.file = table.file;
-  spec.fields = table.fields;
-  spec.columns = table.columns;
-  spec.averaged_columns = table.columns.size();
-  spec.rows_may_be_unknown = table.may_be_unknown;
+  TableSpec spec{.file = table.file,
+                 .fields = table.fields,
+                 .columns = table.columns,
+                 .averaged_columns = table.columns.size(),
+                 .rows_may_be_unknown = table.may_be_unknown};
   if (table.steady) {
     spec.steady_columns.resize(table.columns.size());
     std::iota(spec.steady_columns.begin(), spec.steady_columns.end(), std::size_t{0});
