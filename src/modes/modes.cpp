@@ -192,15 +192,14 @@ double NormalMode::ir_intensity_km_per_mol() const {
 }
 
 int NormalModes::imaginary_count() const {
-  return static_cast<int>(std::count_if(
-      modes.begin(), modes.end(), [](const NormalMode& m) { return m.wavenumber_per_cm < 0.0; }));
+  return static_cast<int>(
+      std::ranges::count_if(modes, [](const NormalMode& m) { return m.wavenumber_per_cm < 0.0; }));
 }
 
 double NormalModes::lowest_per_cm() const {
-  const auto lowest = std::find_if(modes.begin(), modes.end(),
-                                   [](const NormalMode& m) { return m.wavenumber_per_cm != 0.0; });
-  return lowest == modes.end() ? std::numeric_limits<double>::quiet_NaN()
-                               : lowest->wavenumber_per_cm;
+  const auto lowest = std::ranges::find_if(
+      modes, [](double per_cm) { return per_cm != 0.0; }, &NormalMode::wavenumber_per_cm);
+  return lowest == modes.end() ? kNoNumber : lowest->wavenumber_per_cm;
 }
 
 double NormalModes::zero_point_energy_kcal_per_mol() const {

@@ -85,7 +85,7 @@ ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const R
   }
   walker_at_.resize(ladders * length());
   std::iota(walker_at_.begin(), walker_at_.end(), std::int64_t{0});
-  last_end_.assign(walker_at_.size(), static_cast<std::int64_t>(End::none));
+  last_end_.assign(walker_at_.size(), kNoEnd);
 }
 
 std::string ReplicaExchange::name() const {
@@ -135,12 +135,10 @@ void ReplicaExchange::observe(const Frame& frame) {
 void ReplicaExchange::count_round_trips() {
   for (std::size_t first = 0; first < walker_at_.size(); first += length()) {
     auto& at_bottom = last_end_[static_cast<std::size_t>(walker_at_[first])];
-    round_trips_ += at_bottom == static_cast<std::int64_t>(End::top_after_bottom);
-    at_bottom = static_cast<std::int64_t>(End::bottom);
+    round_trips_ += at_bottom == kTopAfterBottom;
+    at_bottom = kBottom;
     auto& at_top = last_end_[static_cast<std::size_t>(walker_at_[first + length() - 1])];
-    if (at_top == static_cast<std::int64_t>(End::bottom)) {
-      at_top = static_cast<std::int64_t>(End::top_after_bottom);
-    }
+    if (at_top == kBottom) at_top = kTopAfterBottom;
   }
 }
 

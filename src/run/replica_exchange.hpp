@@ -58,7 +58,7 @@ class ReplicaExchange final : public ArchivedObserver {
     void archive(io::Archive& a) { a(attempts, accepted, probability); }
   };
   /// End of the ladder that a walker visited last.
-  enum class End : std::int64_t { none, bottom, top_after_bottom };
+  static constexpr std::int64_t kNoEnd = 0, kBottom = 1, kTopAfterBottom = 2;
 
   std::size_t length() const { return ladder_.size(); }
   bool has_windows() const { return windows_of(system_) != nullptr; }
@@ -80,7 +80,7 @@ class ReplicaExchange final : public ArchivedObserver {
   std::optional<analysis::EqualAcceptanceLadder> even_;
   /// A walker is a state that moves between replicas; walker w started as replica w.
   std::vector<std::int64_t> walker_at_;  ///< [replica id]
-  std::vector<std::int64_t> last_end_;   ///< [walker], End
+  std::vector<std::int64_t> last_end_;   ///< [walker]
   std::int64_t round_trips_ = 0, last_step_ = 0;
   std::int64_t attempts_between_ = 1;  ///< attempts per recorded point of the paths
   std::vector<std::int64_t> paths_;    ///< [point]: step, then the bath index of each walker

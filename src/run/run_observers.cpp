@@ -14,7 +14,6 @@
 #include "io/xyz.hpp"
 #include "parallel/frame_parts.hpp"
 #include "physics/geometry.hpp"
-#include "run_folder.hpp"
 #include "start/molecule_frame.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
@@ -23,15 +22,6 @@
 #include "tarn/physics/triple.hpp"
 
 namespace tarn {
-
-void StartRecord::archive(io::Archive& a) {
-  a.list(messages, [&a](Message& message) { a(message.level, message.text); });
-  bool is_projected = slow.has_value();
-  a(is_projected);
-  if (!is_projected) return slow.reset();
-  if (a.is_reading()) slow.emplace();
-  a(slow->fast_before_kcal_per_mol, slow->fast_after_kcal_per_mol, slow->iterations);
-}
 
 FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine)
     : model_(deck.system.model),
@@ -69,49 +59,6 @@ void FinalStructures::finish() {
     if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
     io::write_file(path_of(replica), io::xyz_frame(frame.own_positions_A_of(r),
                                                    frame.velocities_A_per_akma_of(r), keys));
-  }
-}
-
-std::vector<std::unique_ptr<Observer>> custom_observers(const std::vector<ObserverMaker>& makers,
-                                                        const RunInfo& run) {
-  std::vector<std::unique_ptr<Observer>> own;
-  for (const ObserverMaker& make : makers) {
-    if (!make) throw InputError("RunOptions::observers contains an empty function");
-    if (std::unique_ptr<Observer> observer = make(run)) own.push_back(std::move(observer));
-  }
-  return own;
-}
-
-std::vector<std::string> files_of(const std::vector<std::unique_ptr<Observer>>& own) {
-  std::vector<std::string> files;
-  std::set<std::string> known;
-  for (const auto& observer : own) {
-    for (const std::string& file : observer->files()) {
-      const auto refuse = [&](const char* why) {
-        throw InputError(
-            fmt::format("the observer '{}' cannot write '{}': {}", observer->name(), file, why));
-      };
-      if (file.empty() || file == "." || file == ".." || file.find('/') != std::string::npos) {
-        refuse("the name is not a plain file name");
-      }
-      if (is_file_of_runs(file))
-        refuse("the run writes a file with this name; choose another name");
-      if (!known.insert(file).second) {
-        refuse("another observer writes this file; rename one of them");
-      }
-      files.push_back(file);
-    }
-  }
-  return files;
-}
-
-void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers) {
-  std::set<std::string> names;
-  for (const auto& observer : observers) {
-    if (names.insert(observer->name()).second) continue;
-    throw InputError(fmt::format(
-        "two observers have the name '{}'. Checkpoints need unique names; rename one of them.",
-        observer->name()));
   }
 }
 
