@@ -1,5 +1,4 @@
 #include "analysis/blocking.hpp"
-
 #include "testing.hpp"
 
 namespace tarn::analysis {
