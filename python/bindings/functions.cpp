@@ -22,7 +22,7 @@
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "locks.hpp"
-#include "observe/trajectory_rdf.hpp"
+#include "observe/trajectory_tables.hpp"
 #include "parts.hpp"
 #include "physics/model_table.hpp"
 #include "physics/temperature_ladder.hpp"

@@ -18,6 +18,11 @@ constexpr double kAgree = 1.5;
 /// Fewer blocks agree by chance too often to end the search for longer ones.
 constexpr double kEnoughBlocks = 8.0;
 
+/// Blocks of Halves: their largest number, and the fewest for each of its tests.
+constexpr std::size_t kMostBlocks = 64, kFewestBlocks = 8, kFewestForBeginning = 32;
+/// Fewer series do not determine their spread; the spread of many is an error accurate to a fifth.
+constexpr std::size_t kSeriesWithSpread = 4, kManySeries = 16;
+
 using Means = BlockSums<1>::Value;
 using Products = BlockSums<3>::Value;  // sums of x, y, x y and 1
 
@@ -329,6 +334,183 @@ Blocking blocking(std::span<const double> series) {
   PooledBlocking pooled;
   for (const double value : series) pooled.add(0, value);
   return pooled.result();
+}
+
+// --- Halves ---
+
+Halves Halves::of_replicas(int replicas, int starts) {
+  return Halves(PooledBlocking::series_of_replicas(replicas, starts));
+}
+
+void Halves::add_replicas(std::span<const std::int64_t> ids, std::span<const double> values) {
+  SeriesOfReplica series(series_);
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    Sum& sum = last_[series.of(ids[r])];
+    sum = {sum.of_values + values[r], sum.weight + 1.0};
+  }
+  end_time();
+}
+
+void Halves::add_sums(std::span<const Moments> of_series) {
+  for (std::size_t s = 0; s < of_series.size(); ++s) {
+    const Moments& m = of_series[s];
+    last_[s] = {last_[s].of_values + m.sum_about(0.0), last_[s].weight + m.count};
+  }
+  end_time();
+}
+
+void Halves::end_time() {
+  if (++times_ < length_) return;
+  blocks_.push_back(last_);
+  std::fill(last_.begin(), last_.end(), Sum{});
+  times_ = 0;
+  if (blocks_.size() < kMostBlocks) return;
+  for (std::size_t b = 0; b < kMostBlocks / 2; ++b) {
+    const std::vector<Sum> one = blocks_[2 * b], next = blocks_[2 * b + 1];
+    for (std::size_t s = 0; s < series_; ++s) {
+      blocks_[b][s] = {one[s].of_values + next[s].of_values, one[s].weight + next[s].weight};
+    }
+  }
+  blocks_.resize(kMostBlocks / 2);
+  length_ *= 2;
+}
+
+Halves::Sum Halves::sum_of(std::size_t series, std::size_t begin, std::size_t end) const {
+  Sum sum;
+  for (std::size_t b = begin; b < end; ++b) {
+    const Sum& block = blocks_[b][series];
+    sum = {sum.of_values + block.of_values, sum.weight + block.weight};
+  }
+  return sum;
+}
+
+Halves::Shift Halves::shift_from_start() const {
+  const std::size_t n = blocks_.size();
+  if (n < kFewestForBeginning) return {};
+  PooledBlocking second_half(series_);
+  Sum beginning;
+  for (std::size_t s = 0; s < series_; ++s) {
+    const Sum first = sum_of(s, 0, n / 8);
+    if (blocks_.back()[s].weight == 0.0) continue;  // all its replicas stopped
+    beginning = {beginning.of_values + first.of_values, beginning.weight + first.weight};
+    for (std::size_t b = n - n / 2; b < n; ++b) {
+      second_half.add(s, blocks_[b][s].of_values, blocks_[b][s].weight);
+    }
+  }
+  // The spread of few series is too uncertain to detect a short relaxation.
+  const Blocking later =
+      series_ >= kManySeries ? second_half.result() : second_half.result_of_blocks();
+  if (!(later.error_of_error > 0.0) || beginning.weight == 0.0) return {};
+  const double mean = later.mean - beginning.of_values / beginning.weight;
+  // The squared error of a mean is inversely proportional to the number of values.
+  const double error = later.error * std::sqrt(1.0 + second_half.samples() / beginning.weight);
+  const double degrees = 0.5 * std::pow(later.error / later.error_of_error, 2);
+  return {mean, normal_of_t(mean / error, degrees)};
+}
+
+Halves::Shift Halves::shift(double error) const {
+  if (blocks_.size() < kFewestBlocks) return {};
+  const std::size_t half = blocks_.size() / 2;
+  std::vector<double> rises;
+  double all_weight = 0.0, first_weight = 0.0, second_weight = 0.0;
+  for (std::size_t s = 0; s < series_; ++s) {
+    const Sum first = sum_of(s, 0, half), second = sum_of(s, blocks_.size() - half, blocks_.size());
+    all_weight += sum_of(s, 0, blocks_.size()).weight;
+    if (first.weight == 0.0 || second.weight == 0.0) continue;  // all its replicas stopped
+    rises.push_back(second.of_values / second.weight - first.of_values / first.weight);
+    first_weight += first.weight;
+    second_weight += second.weight;
+  }
+  if (rises.empty()) return {};
+  const MeanError all = mean_and_error(rises);
+  if (rises.size() >= kSeriesWithSpread) {
+    if (!(all.error > 0.0)) return {all.mean, 0.0};
+    return {all.mean, normal_of_t(all.mean / all.error, static_cast<double>(rises.size() - 1))};
+  }
+  const double of_difference =
+      error * std::sqrt(all_weight * (1.0 / first_weight + 1.0 / second_weight));
+  return {all.mean, of_difference > 0.0 ? all.mean / of_difference : 0.0};
+}
+
+void Halves::archive(Memory& m) {
+  const auto archive_sums = [&](std::vector<Sum>& sums) {
+    sums.resize(series_);
+    for (Sum& sum : sums) m(sum.of_values, sum.weight);
+  };
+  m(length_, times_);
+  archive_sums(last_);
+  m.rest(blocks_, archive_sums);
+}
+
+// --- errors without blocks ---
+
+MeanError mean_and_error(std::span<const double> values) {
+  MeanError result;
+  const auto n = static_cast<double>(values.size());
+  if (values.empty()) return result;
+  for (const double value : values) result.mean += value;
+  result.mean /= n;
+  if (values.size() < 2) return result;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
+  result.error = std::sqrt(squares / (n - 1.0) / n);
+  return result;
+}
+
+void Moments::add(const Moments& other) {
+  if (other.count == 0.0) return;
+  if (count == 0.0) {
+    *this = other;
+    return;
+  }
+  const double shift = other.pivot - pivot;
+  count += other.count;
+  sum += other.sum + other.count * shift;
+  square += other.square + shift * (2.0 * other.sum + other.count * shift);
+}
+
+MeanError mean_and_error(const Moments& moments) {
+  if (moments.count == 0.0) return {};
+  MeanError result{moments.mean(), 0.0};
+  if (moments.count < 2.0) return result;
+  const double squares = moments.square - moments.sum * moments.sum / moments.count;
+  result.error = std::sqrt(std::max(squares, 0.0) / (moments.count - 1.0) / moments.count);
+  return result;
+}
+
+MeanError ratio_and_error(std::span<const double> counts, std::span<const double> samples) {
+  double all_counts = 0.0;
+  double all_samples = 0.0;
+  double groups = 0.0;
+  for (std::size_t g = 0; g < samples.size(); ++g) {
+    if (!(samples[g] > 0.0)) continue;
+    all_counts += counts[g];
+    all_samples += samples[g];
+    groups += 1.0;
+  }
+  MeanError result;
+  if (groups < 1.0) return result;
+  result.mean = all_counts / all_samples;
+  if (groups < 2.0) return result;
+  double squares = 0.0;
+  for (std::size_t g = 0; g < samples.size(); ++g) {
+    if (!(samples[g] > 0.0)) continue;
+    const double residual = counts[g] - result.mean * samples[g];
+    squares += residual * residual;
+  }
+  result.error = std::sqrt(groups / (groups - 1.0) * squares) / all_samples;
+  return result;
+}
+
+double normal_of_t(double t, double degrees_of_freedom) {
+  const double n = degrees_of_freedom;
+  const double size = std::sqrt(n * std::log1p(t * t / n)) * (8.0 * n + 1.0) / (8.0 * n + 3.0);
+  return std::copysign(size, t);
+}
+
+int decimals_for(double error) {
+  if (!(error > 0.0) || !std::isfinite(error)) return 3;
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
 }
 
 }  // namespace tarn::analysis

@@ -10,11 +10,6 @@
 namespace tarn::analysis {
 namespace {
 
-Triple<double> molecule(std::span<const double> positions_A, int m) {
-  const double* const p = positions_A.data() + 9 * static_cast<std::size_t>(m);
-  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
-}
-
 /// Squares of the distances of all oxygens from a point. @param oxygens [component][molecule]
 TARN_VECTOR_CLONES void squared_distances(const double* oxygens, std::size_t n,
                                           const Vec3<double>& from, double* squares) {
@@ -34,7 +29,7 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
   }
   std::vector<int> near(n + 1);
   for (int m = 0; m < static_cast<int>(n); ++m) {
-    const Triple<double> donor = molecule(positions_A, m);
+    const Triple<double> donor = molecule_at(positions_A.data(), m);
     squared_distances(oxygens.data(), n, donor.o, squares.data());
     // Without branches, because most pairs are farther apart and some are not.
     std::size_t count = 0;
@@ -44,7 +39,7 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
     }
     for (const int other : std::span(near).first(count)) {
       if (other == m) continue;
-      const Vec3<double> oo = molecule(positions_A, other).o - donor.o;
+      const Vec3<double> oo = molecule_at(positions_A.data(), other).o - donor.o;
       const double oo2 = squares[static_cast<std::size_t>(other)];
       if (is_hydrogen_bond(oo, oo2, donor.h1 - donor.o)) bonds.push_back({m, other, 1});
       if (is_hydrogen_bond(oo, oo2, donor.h2 - donor.o)) bonds.push_back({m, other, 2});
@@ -58,14 +53,14 @@ ClusterMeasures cluster_measures(std::span<const double> positions_A, double dip
   const auto n = static_cast<int>(positions_A.size() / 9);
   if (n == 0) return {};
   Vec3<double> oxygens{0, 0, 0};
-  for (int m = 0; m < n; ++m) oxygens = oxygens + molecule(positions_A, m).o;
+  for (int m = 0; m < n; ++m) oxygens = oxygens + molecule_at(positions_A.data(), m).o;
   oxygens = (1.0 / n) * oxygens;
   const Vec3<double> mass = centre_of_mass(positions_A, masses);
   double sum[ShapeTerm::kNumbers] = {}, terms[ShapeTerm::kNumbers];
   for (int m = 0; m < n; ++m) {
     shape_terms(
-        m, n, [&](int j) { return molecule(positions_A, j); }, oxygens, mass, dipole_charge_e,
-        terms);
+        m, n, [&](int j) { return molecule_at(positions_A.data(), j); }, oxygens, mass,
+        dipole_charge_e, terms);
     add_shape(terms, sum);
   }
   return tarn::cluster_measures(sum, n);
@@ -100,7 +95,8 @@ void LindemannIndex::add(std::span<const double> positions_A) {
   std::size_t pair = 0;
   for (int a = 1; a < static_cast<int>(n); ++a) {
     for (int b = 0; b < a; ++b, ++pair) {
-      const Vec3<double> d = molecule(positions_A, a).o - molecule(positions_A, b).o;
+      const Vec3<double> d =
+          molecule_at(positions_A.data(), a).o - molecule_at(positions_A.data(), b).o;
       add_distance(std::sqrt(norm2(d)), samples, memory_.means_A[pair], memory_.squares_A2[pair]);
     }
   }

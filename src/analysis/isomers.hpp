@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "blocking.hpp"
-#include "halves.hpp"
 
 namespace tarn::analysis {
 

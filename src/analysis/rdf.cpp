@@ -21,15 +21,10 @@ double sum_of(std::span<const double> values) {
 template <class Visit>
 void for_each_difference(std::span<const double> a, std::span<const double> b, Visit visit) {
   if (a.size() != b.size()) throw std::invalid_argument("histograms with different bins");
-  const double sum_a = sum_of(a);
-  const double sum_b = sum_of(b);
+  const double sum_a = sum_of(a), sum_b = sum_of(b);
   for (std::size_t i = 0; i < a.size(); ++i) {
     visit((sum_a > 0.0 ? a[i] / sum_a : 0.0) - (sum_b > 0.0 ? b[i] / sum_b : 0.0));
   }
-}
-
-bool one_is_empty(std::span<const double> a, std::span<const double> b) {
-  return (sum_of(a) > 0.0) != (sum_of(b) > 0.0);
 }
 
 }  // namespace
@@ -98,12 +93,11 @@ std::vector<double> shell_volumes_A3(double r_max_A, int bins) {
 double total_variation(std::span<const double> a, std::span<const double> b) {
   double sum = 0.0;
   for_each_difference(a, b, [&](double difference) { sum += std::abs(difference); });
-  return one_is_empty(a, b) ? 1.0 : 0.5 * sum;
+  return (sum_of(a) > 0.0) != (sum_of(b) > 0.0) ? 1.0 : 0.5 * sum;
 }
 
 double kolmogorov_smirnov(std::span<const double> a, std::span<const double> b) {
-  double cumulative = 0.0;
-  double largest = 0.0;
+  double cumulative = 0.0, largest = 0.0;
   for_each_difference(a, b, [&](double difference) {
     cumulative += difference;
     largest = std::max(largest, std::abs(cumulative));

@@ -31,12 +31,15 @@ class Line {
 
   /// The fitted line.
   ArrheniusFit result() const {
-    return {-slope_, slope_error(), height_ - slope_ * middle_, deviance(),
-            static_cast<int>(beta_.size()) - 2};
-  }
-
-  double expected(std::size_t i) const {
-    return exposures_[i].time * std::exp(height_ + slope_ * (beta_[i] - middle_));
+    const Derivatives d = derivatives();
+    double deviance = 0.0;
+    for (std::size_t i = 0; i < beta_.size(); ++i) {
+      const auto n = static_cast<double>(exposures_[i].events);
+      const double mu = expected(i);
+      deviance += (n > 0.0 ? n * std::log(n / mu) : 0.0) - (n - mu);
+    }
+    return {-slope_, std::sqrt(d.hh / (d.hh * d.ss - d.hs * d.hs)), height_ - slope_ * middle_,
+            std::max(0.0, 2.0 * deviance), static_cast<int>(beta_.size()) - 2};
   }
 
   void fit() {
@@ -66,22 +69,10 @@ class Line {
     }
   }
 
-  double slope_error() const {
-    const Derivatives d = derivatives();
-    return std::sqrt(d.hh / (d.hh * d.ss - d.hs * d.hs));
-  }
-
-  double deviance() const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < beta_.size(); ++i) {
-      const auto n = static_cast<double>(exposures_[i].events);
-      const double mu = expected(i);
-      sum += (n > 0.0 ? n * std::log(n / mu) : 0.0) - (n - mu);
-    }
-    return std::max(0.0, 2.0 * sum);
-  }
-
  private:
+  double expected(std::size_t i) const {
+    return exposures_[i].time * std::exp(height_ + slope_ * (beta_[i] - middle_));
+  }
   /// First derivatives of the log-likelihood, and second ones with the opposite sign.
   struct Derivatives {
     double h = 0.0, s = 0.0, hh = 0.0, hs = 0.0, ss = 0.0;

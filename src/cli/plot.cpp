@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct PlotArguments {
   std::vector<std::string> paths;
   std::string format = "svg";
   bool script = false;
@@ -54,7 +54,7 @@ void plot_folder(const std::string& folder, io::PictureFormat format, Terminal& 
   }
 }
 
-void plot(const Arguments& a) {
+void plot(const PlotArguments& a) {
   if (a.script) {
     fmt::print("{}", io::plot_script());
     return;
@@ -72,10 +72,28 @@ void plot(const Arguments& a) {
   }
 }
 
+struct ReportArguments {
+  std::vector<std::string> folders;
+  std::string out, format = "svg";
+  bool pictures = true;
+};
+
+void report(const ReportArguments& a, int& exit_code) {
+  std::vector<std::string> words{"--format=" + a.format};
+  if (!a.out.empty()) words.push_back("--out=" + a.out);
+  if (!a.pictures) words.emplace_back("--no-pictures");
+  words.emplace_back("--");
+  words.insert(words.end(), a.folders.begin(), a.folders.end());
+  const io::ScriptResult result = io::report(std::move(words));
+  fmt::print("{}", result.output);
+  write_to_stderr(result.errors);
+  exit_code = result.exit_code;
+}
+
 }  // namespace
 
 void add_plot(Command& app, int& /*exit_code*/) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<PlotArguments>();
   Command* command =
       app.add_subcommand("plot", "redraw the pictures of a run or comparison from its CSV files");
   command->add_option("paths", a->paths, "folders of runs and comparisons, tables, XYZ files");
@@ -83,6 +101,19 @@ void add_plot(Command& app, int& /*exit_code*/) {
   command->add_flag("--script", a->script,
                     "print the Python script that draws, to change the pictures in a copy of it");
   command->callback([a] { plot(*a); });
+}
+
+void add_report(Command& app, int& exit_code) {
+  auto a = std::make_shared<ReportArguments>();
+  Command* command = app.add_subcommand(
+      "report", "compare finished runs: averages, spectra, melting curves, isomers, convergence");
+  command->add_option("folders", a->folders, "output folders of tarn run")->required();
+  command->add_option("-o,--out", a->out,
+                      "folder for report.csv and the pictures; default: report, and none for a "
+                      "single run");
+  command->add_option("--format", a->format, "svg or png; default: svg", one_of({"svg", "png"}));
+  command->add_flag("!--no-pictures", a->pictures, "draw no pictures");
+  command->callback([a, &exit_code] { report(*a, exit_code); });
 }
 
 }  // namespace tarn::cli

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "observe/trajectory_rdf.hpp"
+#include "observe/trajectory_tables.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"

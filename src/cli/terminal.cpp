@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "observe/warnings.hpp"
-#include "run/run_record.hpp"
+#include "run/run_messages.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/potential.hpp"
 #include "texts.hpp"

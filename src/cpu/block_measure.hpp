@@ -31,7 +31,6 @@ class BlockMeasure {
     AlignedVector<double> q, sums, inertia, potential, row;
     std::vector<double> one_x, one_v;       ///< of one replica
     std::optional<ForceField> force_field;  ///< of large clusters
-    RadialCounts radial;                    ///< of the blocks of one thread
   };
   Space make_space() const;
 

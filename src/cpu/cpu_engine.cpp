@@ -1,7 +1,6 @@
 #include "tarn/cpu_engine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -392,20 +391,6 @@ class CpuEngine final : public Engine {
     put_replica({pair.first, pair.to_first, pair.second}, first, from_second.data());
     put_replica({pair.second, pair.to_second, pair.first}, second, from_first.data());
   }
-  /// One coordinate of a molecule that a replica receives.
-  struct Received {
-    double x, v, a;
-  };
-  /// Accelerations are a function of the positions and are received with them. Everything else is
-  /// as after a start: the new state becomes the kept state.
-  void receive(const Received& from, double velocity_factor, Group& group, std::size_t at) const {
-    const double v = from.v * velocity_factor;
-    group.x[at] = group.kept_x[at] = from.x;
-    group.v[at] = group.kept_v[at] =
-        context_.layout.is_single() ? static_cast<double>(static_cast<float>(v)) : v;
-    group.a[at] = from.a;
-    if (!group.v_thermal.empty()) group.v_thermal[at] = kNoNumber;
-  }
   /// Numbers of a replica: [copy][molecule][9].
   std::size_t replica_size() const {
     return 9 * static_cast<std::size_t>(n_ * context_.layout.copies());
@@ -421,6 +406,8 @@ class CpuEngine final : public Engine {
     }
     return numbers;
   }
+  /// Accelerations are a function of the positions and are received with them. Everything else is
+  /// as after a start: the new state becomes the kept state.
   void put_replica(const ReceivedCoordinates& received, const Place& place, const double* from) {
     const GroupLayout& layout = context_.layout;
     Group& group = groups_[place.group];
@@ -430,8 +417,13 @@ class CpuEngine final : public Engine {
       const double x_factor = slot == layout.first_slot(place.replica) ? 1.0 : to_here;
       for (int m = 0; m < n_; ++m) {
         for (int c = 0; c < 9; ++c, ++from) {
-          receive({x_factor * from[0], from[replica_size()], from[2 * replica_size()]},
-                  received.velocity_factor, group, layout.index(group, slot, m, c));
+          const std::size_t at = layout.index(group, slot, m, c);
+          const double v = from[replica_size()] * received.velocity_factor;
+          group.x[at] = group.kept_x[at] = x_factor * from[0];
+          group.v[at] = group.kept_v[at] =
+              layout.is_single() ? static_cast<double>(static_cast<float>(v)) : v;
+          group.a[at] = from[2 * replica_size()];
+          if (!group.v_thermal.empty()) group.v_thermal[at] = kNoNumber;
         }
         if (!context_.tallies_heat) continue;
         const std::size_t at = layout.heat_index(group, slot, m);
@@ -753,6 +745,12 @@ class CpuEngine final : public Engine {
   std::unique_ptr<StartedSteps> started_;                             ///< null after wait()
 };
 
+std::vector<const KernelTable*> all_usable_kernels() {
+  std::vector<const KernelTable*> tables(8);
+  tables.resize(usable_kernels(tables.data(), static_cast<int>(tables.size())));
+  return tables;
+}
+
 }  // namespace
 }  // namespace cpu
 
@@ -766,11 +764,9 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
                                     threads, {}, system.model.field_kcal_per_mol_e_A);
   }
   const System stepped = potential ? without_model_forces(system) : system;
-  std::array<const cpu::KernelTable*, 8> tables{};
-  const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
-  for (int i = 0; i < n; ++i) {
-    if (instruction_set.empty() || instruction_set == tables[i]->name) {
-      return std::make_unique<cpu::CpuEngine>(stepped, start, counts, threads, *tables[i],
+  for (const cpu::KernelTable* table : cpu::all_usable_kernels()) {
+    if (instruction_set.empty() || instruction_set == table->name) {
+      return std::make_unique<cpu::CpuEngine>(stepped, start, counts, threads, *table,
                                               std::move(potential));
     }
   }
@@ -779,10 +775,8 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
 }
 
 std::vector<std::string> cpu_instruction_sets() {
-  std::array<const cpu::KernelTable*, 8> tables{};
-  const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   std::vector<std::string> names;
-  for (int i = 0; i < n; ++i) names.emplace_back(tables[i]->name);
+  for (const cpu::KernelTable* table : cpu::all_usable_kernels()) names.emplace_back(table->name);
   return names;
 }
 

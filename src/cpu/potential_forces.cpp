@@ -120,15 +120,15 @@ void PotentialForces::keep_details(const Call& call) {
   for (std::size_t k = 0; k < call.replicas.size(); ++k) {
     const std::size_t from = k * copies_, to = call.replicas[k] * copies_;
     if (!failures_.empty()) failures_[call.replicas[k]] = ImageFailure::none;
+    const auto separate = [&](std::span<const double> energies, std::vector<double>& kept) {
+      for (std::size_t copy = 0; copy < copies_ && !kept.empty(); ++copy) {
+        kept[to + copy] = energies[from + copy];
+        energies_[to + copy] -= kept[to + copy];
+      }
+    };
+    separate(details.bond_energies_kcal_per_mol, bonds_);
+    separate(details.field_energies_kcal_per_mol, fields_);
     for (std::size_t copy = 0; copy < copies_; ++copy) {
-      if (!bonds_.empty()) {
-        bonds_[to + copy] = details.bond_energies_kcal_per_mol[from + copy];
-        energies_[to + copy] -= bonds_[to + copy];
-      }
-      if (!fields_.empty()) {
-        fields_[to + copy] = details.field_energies_kcal_per_mol[from + copy];
-        energies_[to + copy] -= fields_[to + copy];
-      }
       if (!failures_.empty() && details.failures[from + copy] != ImageFailure::none) {
         failures_[call.replicas[k]] = details.failures[from + copy];
       }

@@ -90,8 +90,7 @@ void StoppedReplicas::record_potential(const Group& group, int r, const std::vec
 }
 
 const StoppedReplica& StoppedReplicas::find(std::size_t g, int r) const {
-  return *std::find_if(by_group_[g].begin(), by_group_[g].end(),
-                       [&](const StoppedReplica& s) { return s.replica_of_group == r; });
+  return *std::ranges::find(by_group_[g], r, &StoppedReplica::replica_of_group);
 }
 
 std::vector<BlowUp> StoppedReplicas::blow_ups() const {
@@ -99,8 +98,7 @@ std::vector<BlowUp> StoppedReplicas::blow_ups() const {
   for (const auto& list : by_group_) {
     for (const StoppedReplica& stopped : list) all.push_back(stopped.blow_up);
   }
-  std::sort(all.begin(), all.end(),
-            [](const BlowUp& a, const BlowUp& b) { return a.replica < b.replica; });
+  std::ranges::sort(all, {}, &BlowUp::replica);
   return all;
 }
 

@@ -62,6 +62,9 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
     return measured.empty() ? canonical_energy_kcal_per_mol(system, frame.energies[r])
                             : measured[r];
   };
+  const auto beta = [&](std::int64_t id) {
+    return 1.0 / (units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, id));
+  };
   // Equation (98): the other energies are the same before and after.
   const auto log_ratio_of_windows = [&](std::size_t r, std::size_t other) {
     const std::int64_t a = frame.replica_ids[r], b = frame.replica_ids[other];
@@ -82,10 +85,7 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
     if (exchange_partner(id, ladder_length(system), every, frame.step) != id + 1) continue;
     const std::size_t* upper = places.find(id + 1);
     if (upper == nullptr) continue;
-    const double b_lower =
-        1.0 / (units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, id));
-    const double b_upper =
-        1.0 / (units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, id + 1));
+    const double b_lower = beta(id), b_upper = beta(id + 1);
     const double ratio =
         windows ? log_ratio_of_windows(r, *upper)
         : rings ? ring_exchange_log_ratio(b_lower, b_upper, energy_of(r), energy_of(*upper),

@@ -12,17 +12,6 @@
 #include "tarn/physics/triple.hpp"
 
 namespace tarn {
-namespace {
-
-Triple<double> molecule(const std::vector<double>& c, int k) {
-  return molecule_at(c.data(), static_cast<std::size_t>(k));
-}
-void put(const Triple<double>& t, int k, std::vector<double>& c) {
-  put_molecule(t, c.data(), static_cast<std::size_t>(k));
-}
-
-}  // namespace
-
 Measure::Replica::Replica(int molecules)
     : x(static_cast<std::size_t>(molecules) * 9), v(x), a(x), q(x) {}
 
@@ -103,11 +92,15 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
     add_outside(at, f);
   }
   for (int k = 0; k < system_.molecules; ++k) {
-    const MeasuredMolecule<double> m{
-        molecule(r.x, k), molecule(r.v, k), molecule(r.a, k), molecule(r.q, k), {}};
-    const BondValues<double> values = masses_.of(
-        static_cast<std::size_t>(k),
-        [&](const auto& mass) { return bond_multipliers(numbers_, mass, m, molecule(f, k)); });
+    const MeasuredMolecule<double> m{molecule_at(r.x.data(), k),
+                                     molecule_at(r.v.data(), k),
+                                     molecule_at(r.a.data(), k),
+                                     molecule_at(r.q.data(), k),
+                                     {}};
+    const BondValues<double> values =
+        masses_.of(static_cast<std::size_t>(k), [&](const auto& mass) {
+          return bond_multipliers(numbers_, mass, m, molecule_at(f.data(), k));
+        });
     const double numbers[3] = {values.oh1, values.oh2, values.hh};
     std::copy(numbers, numbers + 3, lambda + 3 * k);
   }
@@ -139,8 +132,8 @@ void Measure::add_outside(const std::vector<double>& x, std::vector<double>& f) 
   Vec3<double> net{0, 0, 0};
   std::vector<Triple<double>> on_atoms;
   for (int k = 0; k < n; ++k) {
-    Triple<double> fk = with_field(molecule(f, k), numbers_.outside);
-    const Vec3<double> push = wall_force(molecule(x, k).o - centre, numbers_.outside);
+    Triple<double> fk = with_field(molecule_at(f.data(), k), numbers_.outside);
+    const Vec3<double> push = wall_force(molecule_at(x.data(), k).o - centre, numbers_.outside);
     fk.o = fk.o + push;
     net = net + push;
     on_atoms.push_back(fk);
@@ -148,8 +141,9 @@ void Measure::add_outside(const std::vector<double>& x, std::vector<double>& f) 
   for (int k = 0; k < n; ++k) {
     const auto at = static_cast<std::size_t>(k);
     const double share = masses_.share(at, static_cast<std::size_t>(n));
-    masses_.of(at,
-               [&](const auto& m) { put(remove_net_force(on_atoms[at], share * net, m), k, f); });
+    masses_.of(at, [&](const auto& m) {
+      put_molecule(remove_net_force(on_atoms[at], share * net, m), f.data(), at);
+    });
   }
 }
 

@@ -219,7 +219,34 @@ class Connection {
   /// Retries until the other program listens, for at most `wait_seconds`.
   /// @param interrupted may be empty @throws InputError, IoError, Interruption
   Connection(const ServeAddress& address, double wait_seconds, std::function<bool()> interrupted,
-             const std::function<void(const std::string&)>& on_wait);
+             const std::function<void(const std::string&)>& on_wait)
+      : interrupted_(std::move(interrupted)) {
+    using Clock = std::chrono::steady_clock;
+    if (!(wait_seconds >= 0.0 && wait_seconds < 1e9)) {
+      throw InputError("the waiting time must be a number of seconds from 0 to 1e9");
+    }
+    const auto end = Clock::now() + std::chrono::duration<double>(wait_seconds);
+    for (bool reported = false;; reported = true) {
+      socket_ = ipi::connect_to(address);
+      if (socket_) return;
+      const int number = errno;
+      // With these errors the other program may not listen yet; others are permanent.
+      const bool is_temporary = number == ENOENT || number == ECONNREFUSED || number == EINTR ||
+                                number == EHOSTUNREACH || number == ETIMEDOUT;
+      if (!is_temporary || Clock::now() >= end) {
+        throw IoError(fmt::format(
+            "cannot connect to {}: {}{}", address.text(), ipi::error_text(number),
+            is_temporary
+                ? fmt::format(
+                      ". No program listened within {:g} s: start the program that moves the atoms",
+                      wait_seconds)
+                : ""));
+      }
+      if (!reported && on_wait) on_wait("waiting for a program to listen at " + address.text());
+      if (interrupted_ && interrupted_()) throw Interruption();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
 
   /// Fills the bytes. @return false if the other program closed the connection before the first
   /// byte
@@ -285,37 +312,6 @@ class Connection {
   std::size_t begin_ = 0, end_ = 0;  ///< of the bytes in received_ that were not requested yet
   std::function<bool()> interrupted_;
 };
-
-Connection::Connection(const ServeAddress& address, double wait_seconds,
-                       std::function<bool()> interrupted,
-                       const std::function<void(const std::string&)>& on_wait)
-    : interrupted_(std::move(interrupted)) {
-  using Clock = std::chrono::steady_clock;
-  if (!(wait_seconds >= 0.0 && wait_seconds < 1e9)) {
-    throw InputError("the waiting time must be a number of seconds from 0 to 1e9");
-  }
-  const auto end = Clock::now() + std::chrono::duration<double>(wait_seconds);
-  for (bool reported = false;; reported = true) {
-    socket_ = ipi::connect_to(address);
-    if (socket_) return;
-    const int number = errno;
-    // With these errors the other program may not listen yet; others are permanent.
-    const bool is_temporary = number == ENOENT || number == ECONNREFUSED || number == EINTR ||
-                              number == EHOSTUNREACH || number == ETIMEDOUT;
-    if (!is_temporary || Clock::now() >= end) {
-      throw IoError(fmt::format(
-          "cannot connect to {}: {}{}", address.text(), ipi::error_text(number),
-          is_temporary
-              ? fmt::format(
-                    ". No program listened within {:g} s: start the program that moves the atoms",
-                    wait_seconds)
-              : ""));
-    }
-    if (!reported && on_wait) on_wait("waiting for a program to listen at " + address.text());
-    if (interrupted_ && interrupted_()) throw Interruption();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-}
 
 // --- the protocol --------------------------------------------------------------------------------
 

@@ -126,10 +126,7 @@ class Profile {
 };
 
 std::unique_ptr<Observer> make_bias(const ObserveBias& section, const ObserverContext& info) {
-  TableSpec spec;
-  spec.file = "bias";
-  spec.fields = kEnergies;
-  spec.moment_fields = kEnergyMoments;
+  TableSpec spec{.file = "bias", .fields = kEnergies, .moment_fields = kEnergyMoments};
   spec.remark = "; coordinate of the reported oxygens, of the centroids of ring polymers";
   set_columns<Energies>(spec, &Frame::energies, &Frame::energy_moments,
                         {{"coordinate", &Energies::bias_coordinate, EnergyMoment::kBiasCoordinate},

@@ -84,9 +84,8 @@ class EvaporationObserver final : public ArchivedObserver {
       const bool is_whole = frame.parts[r].molecules_gone == 0;
       const std::size_t bath = baths_.of(id);
       if (fate == Fate::departed) {
-        if (!is_whole) continue;
-        fate = Fate::returned;
-        ++per_bath_[bath].returns;
+        if (is_whole) fate = Fate::returned;
+        per_bath_[bath].returns += is_whole;
         continue;
       }
       ++at_risk[bath];

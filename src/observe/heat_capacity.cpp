@@ -153,7 +153,7 @@ class HeatCapacity final : public ArchivedObserver {
     }
     const auto is_known = [&](double t_K, double samples) {
       return all.converged() && samples >= kFewSamples &&
-             std::none_of(all.gaps().begin(), all.gaps().end(), [&](const Reweighting::Gap& gap) {
+             std::ranges::none_of(all.gaps(), [&](const Reweighting::Gap& gap) {
                return bath_K(gap.below) < t_K && t_K < bath_K(gap.above);
              });
     };

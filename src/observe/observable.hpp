@@ -56,7 +56,7 @@ Observable observable(std::optional<Settings> Deck::*section,
   return {std::move(files), remark, make_from_deck};
 }
 
-/// @name Rows, each in the file with its name; those of plain tables in energies.cpp
+/// @name Rows, each in the file with its name; those of most tables of rows in energies.cpp
 /// @{
 Observable energies_observable();
 Observable heat_capacity_observable();

@@ -93,12 +93,11 @@ void write_averages(const std::string& path, const std::string& provenance,
   std::vector<std::string> header{"table",   "quantity",           "mean",
                                   "error",   "autocorrelation_ps", "independent_samples",
                                   "samples", "converged",          "error_of_error"};
-  const bool by_bath = std::any_of(averages.begin(), averages.end(),
-                                   [](const AveragedQuantity& a) { return a.bath_K.has_value(); });
+  const bool by_bath =
+      std::ranges::any_of(averages, [](const auto& a) { return a.bath_K.has_value(); });
   if (by_bath) header.insert(header.begin() + 2, "bath_K");
-  const bool by_start = std::any_of(averages.begin(), averages.end(), [](const auto& a) {
-    return a.sigmas_between_starts.has_value();
-  });
+  const bool by_start = std::ranges::any_of(
+      averages, [](const auto& a) { return a.sigmas_between_starts.has_value(); });
   if (by_start) header.push_back("sigmas_between_starts");
   io::CsvTable csv(path, header,
                    provenance +

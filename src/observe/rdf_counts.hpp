@@ -39,7 +39,6 @@ class TimeBlocks {
   void archive(io::Archive& a);
 
  private:
-  void merge_neighbours();
   std::vector<std::size_t> full_enough() const;
 
   std::int64_t length_ = 1;

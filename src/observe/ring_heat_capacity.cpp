@@ -228,14 +228,11 @@ class RingHeatCapacity final : public ArchivedObserver {
   void report_bias(const std::vector<Capacity>& all, const std::string& what,
                    const BiasOf& bias_of) {
     const auto excess = [](const Capacity& c) { return std::abs(c.bias) - c.limit(); };
-    const auto worst = std::max_element(
-        all.begin(), all.end(),
-        [&](const Capacity& a, const Capacity& b) { return excess(a) < excess(b); });
+    const auto worst = std::ranges::max_element(all, {}, excess);
     if (worst == all.end() || !worst->is_refused()) return;
     const int beads =
         fewest_beads([&](int p) { return std::abs(bias_of(*worst, p)) <= worst->limit(); });
-    const auto refused =
-        std::count_if(all.begin(), all.end(), [](const Capacity& c) { return c.is_refused(); });
+    const auto refused = std::ranges::count_if(all, &Capacity::is_refused);
     // Runs at one temperature are usually made for other averages.
     const Level level = baths_.size() == 1 ? Level::note : Level::warning;
     std::string text = fmt::format(
@@ -269,9 +266,8 @@ class RingHeatCapacity final : public ArchivedObserver {
   std::string remark(const std::vector<Capacity>& covariances,
                      const std::vector<Capacity>& differences) const {
     const auto largest = [](const std::vector<Capacity>& all) {
-      const auto found = std::max_element(
-          all.begin(), all.end(),
-          [](const Capacity& a, const Capacity& b) { return std::abs(a.bias) < std::abs(b.bias); });
+      const auto found =
+          std::ranges::max_element(all, {}, [](const Capacity& c) { return std::abs(c.bias); });
       return fmt::format("{:.2g} at {:g} K", found->bias, found->middle_K());
     };
     std::string text = fmt::format(

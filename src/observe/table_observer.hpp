@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analysis/blocking.hpp"
-#include "analysis/halves.hpp"
 #include "baths.hpp"
 #include "interface/moments.hpp"
 #include "io/archive.hpp"
@@ -51,7 +50,7 @@ struct FluctuationSpec {
 struct TableSpec {
   std::string file;             ///< file name without extension
   unsigned fields = kNoFields;  ///< that append_values() needs
-  std::vector<std::string> columns;
+  std::vector<std::string> columns{};
   /// Fields with the moments of the columns, and where they are; none: the observer computes
   /// moments from the values of all replicas.
   unsigned moment_fields = kNoFields;
@@ -75,27 +74,28 @@ struct TableSpec {
   /// Whether append_values() depends on the frame only: several threads may then call it.
   bool values_follow_from_frame = false;
   /// Appends the values of live replica r in the order of the columns.
-  std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)> append_values;
+  std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)>
+      append_values{};
   /// Saves and loads the state that append_values() keeps between frames; null: none.
-  std::function<void(io::Archive&)> archive;
+  std::function<void(io::Archive&)> archive{};
   /// Whether the engine may compute later steps during observe().
   bool may_lag = true;
   /// Called with each frame before append_values(); null: none.
-  std::function<void(const Frame& frame)> prepare;
+  std::function<void(const Frame& frame)> prepare{};
   /// Additional averages, listed after those of the columns; null: none.
-  std::function<std::vector<AveragedQuantity>()> more_averages;
+  std::function<std::vector<AveragedQuantity>()> more_averages{};
   /// Additional messages; null: none.
-  std::function<Messages()> more_messages;
+  std::function<Messages()> more_messages{};
   /// See Observer; null: not known.
-  std::function<std::optional<StructureChanges>()> structure_changes;
+  std::function<std::optional<StructureChanges>()> structure_changes{};
   /// Additional state in checkpoints, as a part of name(); empty: none.
   std::string remembers{};
   /// See Observer; null or no fields: none.
   unsigned accumulated = kNoFields;
-  std::function<void(MeasureSettings&)> configure;
-  std::function<void(const Frame&)> catch_up;
+  std::function<void(MeasureSettings&)> configure{};
+  std::function<void(const Frame&)> catch_up{};
   /// Writes additional files at the end; null: none.
-  std::function<void()> finish;
+  std::function<void()> finish{};
 };
 
 /// A column with a number of the rows of a frame.

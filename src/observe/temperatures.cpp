@@ -7,10 +7,7 @@ namespace {
 
 std::unique_ptr<Observer> make_temperatures(const ObserveTable& section,
                                             const ObserverContext& run) {
-  TableSpec spec;
-  spec.file = "temperatures";
-  spec.fields = kEnergies;
-  spec.moment_fields = kEnergyMoments;
+  TableSpec spec{.file = "temperatures", .fields = kEnergies, .moment_fields = kEnergyMoments};
   set_columns<Energies>(
       spec, &Frame::energies, &Frame::energy_moments,
       {{"translation_K", &Energies::temperature_translation_K, EnergyMoment::kTranslation},

@@ -134,36 +134,6 @@ std::string TrajectoryFrames::provenance(const std::string& model) const {
                      count_text(frames_taken_, "frame"), beads_ > 1 ? "; over all beads" : "");
 }
 
-PositionMeasures::PositionMeasures(const WaterModel& model, const MeasureSettings& settings)
-    : model_(model), settings_(settings), groups_(settings.moment_groups) {
-  const LindemannSums& sums = settings.lindemann_sums;
-  if (sums.replica_ids.empty()) return;
-  const std::size_t pairs = sums.means_A.size() / sums.replica_ids.size();
-  for (std::size_t r = 0; r < sums.replica_ids.size(); ++r) {
-    const auto part = [&](const std::vector<double>& numbers) {
-      const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(r * pairs);
-      return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(pairs));
-    };
-    indices_[sums.replica_ids[r]].restore(
-        {sums.samples, part(sums.means_A), part(sums.squares_A2)});
-  }
-}
-
-void PositionMeasures::put_sums(Frame& frame) const {
-  LindemannSums& sums = frame.lindemann_sums;
-  sums = {0, {}, {}, {}};
-  for (const std::int64_t id : frame.replica_ids) {
-    const auto found = indices_.find(id);
-    if (found == indices_.end() || found->second.memory().samples == 0) continue;
-    const analysis::LindemannIndex::Memory& memory = found->second.memory();
-    sums.samples = memory.samples;
-    sums.replica_ids.push_back(id);
-    sums.means_A.insert(sums.means_A.end(), memory.means_A.begin(), memory.means_A.end());
-    sums.squares_A2.insert(sums.squares_A2.end(), memory.squares_A2.begin(),
-                           memory.squares_A2.end());
-  }
-}
-
 void PositionMeasures::fill(unsigned requested, Frame& frame) {
   const unsigned fields = row_fields_for(requested);
   const std::size_t replicas = frame.live();

@@ -74,23 +74,27 @@ class TrajectoryFrames {
 /// measures.
 class PositionMeasures {
  public:
-  /// Continues the Lindemann sums of the settings.
-  PositionMeasures(const WaterModel& model, const MeasureSettings& settings);
+  using Indices = std::map<std::int64_t, analysis::LindemannIndex>;  ///< by replica id
+
+  /// @param indices Lindemann sums to continue
+  PositionMeasures(const WaterModel& model, const MeasureSettings& settings, Indices indices = {})
+      : model_(model),
+        settings_(settings),
+        groups_(settings.moment_groups),
+        indices_(std::move(indices)) {}
 
   /// Fills kShape, kParts, kLindemann, their moments and kRadialCounts of `fields`, and adds the
   /// distances of the frame to the Lindemann sums where the settings ask for them.
   /// @param frame with positions; kParts takes the velocities as 0 where there are none
   void fill(unsigned fields, Frame& frame);
-  /// Fills kLindemannSums, of the replicas in the frame.
-  void put_sums(Frame& frame) const;
-  /// Lindemann sums so far, by replica id.
-  const std::map<std::int64_t, analysis::LindemannIndex>& indices() const { return indices_; }
+  /// Lindemann sums so far.
+  const Indices& indices() const { return indices_; }
 
  private:
   WaterModel model_;
   MeasureSettings settings_;
   ReplicaGroups groups_;
-  std::map<std::int64_t, analysis::LindemannIndex> indices_;  ///< by replica id
+  Indices indices_;
 };
 
 }  // namespace tarn

@@ -1,14 +1,15 @@
 #include "trajectory_tables.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
-#include <string_view>
+#include <sstream>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -16,17 +17,23 @@
 #include <fmt/format.h>
 
 #include "analysis/correlation.hpp"
+#include "analysis/rdf.hpp"
 #include "io/draw.hpp"
 #include "io/paths.hpp"
 #include "io/structure_checks.hpp"
 #include "observable.hpp"
+#include "rdf_counts.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/observe/quantity_table.hpp"
+#include "tarn/state.hpp"
+#include "tarn/version.hpp"
 #include "trajectory_frames.hpp"
 #include "warnings.hpp"
 
@@ -64,33 +71,11 @@ class FrameTimes {
     }
     return longest > 0 ? std::optional(interval_ps) : std::nullopt;
   }
-  /// Time span of the longest replica.
-  double span_ps() const {
-    double span_ps = 0.0;
-    for (const auto& [replica, frames] : by_replica_) {
-      span_ps = std::max(span_ps, frames.back().time_ps - frames.front().time_ps);
-    }
-    return span_ps;
-  }
-  /// Largest number of frames of a replica.
-  std::size_t most_frames() const {
-    std::size_t most = 0;
-    for (const auto& [replica, frames] : by_replica_) most = std::max(most, frames.size());
-    return most;
-  }
-  std::set<std::int64_t> replicas_with(std::size_t frames) const {
-    std::set<std::int64_t> replicas;
-    for (const auto& [replica, own] : by_replica_) {
-      if (own.size() >= frames) replicas.insert(replica);
-    }
-    return replicas;
-  }
   bool go_on() const {
-    return std::all_of(by_replica_.begin(), by_replica_.end(), [](const auto& replica) {
+    return std::ranges::all_of(by_replica_, [](const auto& replica) {
       const std::vector<Timed>& frames = replica.second;
-      return std::adjacent_find(frames.begin(), frames.end(), [](const Timed& a, const Timed& b) {
-               return a.time_ps >= b.time_ps;
-             }) == frames.end();
+      return std::ranges::adjacent_find(frames, std::greater_equal(), &Timed::time_ps) ==
+             frames.end();
     });
   }
   /// Within the precision of the formats: single precision, or the five decimals of GROMACS.
@@ -108,21 +93,21 @@ class FrameTimes {
     return true;
   }
 
- private:
   struct Timed {
     std::int64_t place;
     double time_ps;
   };
+  const std::map<std::int64_t, std::vector<Timed>>& by_replica() const { return by_replica_; }
+
+ private:
   std::map<std::int64_t, std::vector<Timed>> by_replica_;
   std::int64_t frames_ = 0;
 };
 
 /// Results of a first pass over the frames.
-struct Contents {
-  std::int64_t frames = 0, replicas = 0;
-  int molecules = 0, beads = 1;
-  std::string model, provenance;
-  Messages messages;
+struct Contents : TrajectoryTables {
+  int beads = 1;
+  std::string provenance;
   FrameTimes times;
   bool has_several_baths = false;
 };
@@ -148,7 +133,7 @@ std::optional<Message> message_on_times(const FrameTimes& times) {
   return std::nullopt;
 }
 
-using Indices = std::map<std::int64_t, analysis::LindemannIndex>;  // by replica
+using Indices = PositionMeasures::Indices;
 
 TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
   return {options.files, options.frames};
@@ -203,30 +188,21 @@ ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64
 
 /// Sorts the rows of a table, written in the order of the frames, like those of a run.
 void sort_by_time(const std::string& path) {
-  const std::string text = io::read_file(path);
-  std::size_t begin = 0;
-  for (int line = 0; line < 2; ++line) begin = text.find('\n', begin) + 1;
-  struct Row {
-    double time_ps;
-    std::int64_t step, replica;
-    std::string_view text;
+  const io::Table table = io::read_table(path);
+  const io::TableColumn &step = table.columns[0], &time = table.columns[1], &id = table.columns[2];
+  const auto key = [&](std::size_t row) {
+    const bool whole = time.kind == io::TableColumn::Kind::integer;
+    const double time_ps = whole ? static_cast<double>(time.integers[row]) : time.numbers[row];
+    return std::tuple(time_ps, step.integers[row], id.integers[row]);
   };
-  std::vector<Row> rows;
-  for (std::size_t at = begin; at < text.size();) {
-    const std::size_t end = text.find('\n', at) + 1;
-    const std::size_t time = text.find(',', at) + 1, replica = text.find(',', time) + 1;
-    double time_ps = 0.0;
-    std::from_chars(&text[time], text.data() + replica, time_ps);
-    rows.push_back({time_ps, std::strtoll(&text[at], nullptr, 10),
-                    std::strtoll(&text[replica], nullptr, 10),
-                    std::string_view(text).substr(at, end - at)});
-    at = end;
-  }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tuple(a.time_ps, a.step, a.replica) < std::tuple(b.time_ps, b.step, b.replica);
-  });
-  std::string sorted = text.substr(0, begin);
-  for (const Row& row : rows) sorted += row.text;
+  std::vector<std::size_t> order(table.rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, key);
+  std::istringstream text(io::read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line + '\n');
+  std::string sorted = lines[0] + lines[1];
+  for (const std::size_t row : order) sorted += lines[2 + row];
   io::write_file(path, sorted);
 }
 
@@ -294,7 +270,12 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   if (const auto message = message_on_times(times)) {
     throw InputError("time correlations require frames at known and even times: " + message->text);
   }
-  const double span_ps = times.span_ps();
+  double span_ps = 0.0;  // of the longest replica
+  std::size_t most = 0;  // frames of a replica
+  for (const auto& [replica, frames] : times.by_replica()) {
+    span_ps = std::max(span_ps, frames.back().time_ps - frames.front().time_ps);
+    most = std::max(most, frames.size());
+  }
   if (length_ps > span_ps) {
     throw InputError(
         fmt::format("{}: replicas span {:g} ps; the limit is half of that", what, span_ps));
@@ -304,8 +285,9 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   plan.section.length_ps = length_ps;
   const std::size_t lags = correlation_lags(plan.section, 1000.0 * times.interval_ps().value());
   const std::size_t needed = analysis::TimeCorrelation::samples_to_first_window(lags);
-  const std::size_t most = times.most_frames();
-  plan.replicas = times.replicas_with(needed);
+  for (const auto& [replica, frames] : times.by_replica()) {
+    if (frames.size() >= needed) plan.replicas.insert(replica);
+  }
   if (plan.replicas.empty()) {
     throw InputError(
         fmt::format("{} require {} frames per replica at these intervals, but there are {}", what,
@@ -374,19 +356,14 @@ void remove_earlier(const std::string& folder) {
 
 TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options) {
   refuse_what_cannot_be_done(options);
-  const Contents contents = contents_of(options);
+  Contents contents = contents_of(options);
   if (contents.beads > 1) {
     throw InputError(fmt::format(
         "the frames contain {} beads of ring polymers, whose tables a run writes. For the "
         "centroids, write the trajectory with [observe.trajectory] beads = \"centroid\"",
         contents.beads));
   }
-  TrajectoryTables result;
-  result.frames = contents.frames;
-  result.replicas = contents.replicas;
-  result.molecules = contents.molecules;
-  result.model = contents.model;
-  result.messages = contents.messages;
+  TrajectoryTables& result = contents;
   const FrameTimes& times = contents.times;
   if (contents.frames > 1) append(message_on_times(times), result.messages);
   Deck deck;
@@ -446,6 +423,139 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   remove_earlier(options.folder);
   folder.commit();
   return result;
+}
+
+namespace {
+
+PairCountRequest request_of(const TrajectoryRdfOptions& options) {
+  constexpr double kMostBins = 100'000;
+  const double bins = std::round(options.r_max_A / options.bin_width_A);
+  if (!(options.r_max_A > 0.0 && options.bin_width_A > 0.0 && bins >= 1.0 && bins <= kMostBins)) {
+    throw InputError(fmt::format(
+        "invalid bins of {} A up to {} A: both must be greater than 0, with at most {} bins",
+        options.bin_width_A, options.r_max_A, kMostBins));
+  }
+  if (std::abs(bins * options.bin_width_A - options.r_max_A) > 1e-9 * options.r_max_A) {
+    throw InputError(
+        fmt::format("{} A is not a multiple of the bin width {} A; the nearest is {:.12g} A",
+                    options.r_max_A, options.bin_width_A, bins * options.bin_width_A));
+  }
+  PairCountRequest request;
+  request.pairs = options.pairs;
+  request.r_max_A = options.r_max_A;
+  request.bins = static_cast<int>(bins);
+  return request;
+}
+
+/// Counts the distances of frames.
+class Counter {
+ public:
+  Counter(const PairCountRequest& request, int molecules)
+      : request_(request), sums_(request, molecules, request.groups) {}
+
+  /// Adds a frame of one replica; pairs are those within a bead.
+  void add(std::span<const double> positions_A, int beads, std::int64_t replica) {
+    const auto group = static_cast<std::size_t>(sample_group(replica, request_.groups));
+    const std::size_t size = positions_A.size() / static_cast<std::size_t>(beads);
+    for (std::size_t first = 0; first < positions_A.size(); first += size) {
+      analysis::count_pairs(positions_A.subspan(first, size), request_.r_max_A, request_.bins,
+                            sums_.group(group));
+      ++sums_.samples[group];
+    }
+    if (++frames_ % sums_.block_length() == 0) sums_.end_block();
+  }
+  std::int64_t frames() const { return frames_; }
+  std::string csv(const std::string& path, const std::string& provenance,
+                  std::int64_t replicas) const {
+    return rdf_csv(path, provenance, request_, errors_are_from_groups(replicas), {&sums_, 1});
+  }
+
+ private:
+  PairCountRequest request_;
+  RdfCounts sums_;
+  std::int64_t frames_ = 0;
+};
+
+/// Positions in memory, for the checks of frames.
+class PositionsInMemory : public io::FrameReader {
+ public:
+  explicit PositionsInMemory(std::string name) : name_(std::move(name)) {}
+  std::optional<io::Structure> next() override { return std::nullopt; }
+  const std::string& path() const override { return name_; }
+
+ private:
+  std::string name_;
+};
+
+/// The checks of frames from files. @throws InputError
+void check_frame(std::span<const double> positions_A, int beads, const std::string& name,
+                 std::int64_t number) {
+  for (std::size_t i = 0; i < positions_A.size(); ++i) {
+    if (std::isfinite(positions_A[i])) continue;
+    throw InputError(name, 0,
+                     fmt::format("frame {}: atom {} (both counted from 0) has the "
+                                 "coordinate {}; leave the frame out",
+                                 number, i / 3, positions_A[i]));
+  }
+  io::Structure frame;
+  frame.molecules = static_cast<int>(positions_A.size() / kCoordinatesPerMolecule);
+  frame.positions_A.assign(positions_A.begin(), positions_A.end());
+  const PositionsInMemory reader(name);
+  if (beads > 1) io::set_beads(frame, beads, reader);
+  io::check_molecules(frame, reader, number);
+}
+
+}  // namespace
+
+TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
+  const PairCountRequest request = request_of(options);
+  std::optional<Counter> counter;
+  TrajectoryFrames frames(options.files, options.frames, options.beads);
+  while (const std::optional<io::Structure> frame = frames.next()) {
+    if (!counter) counter.emplace(request, frames.molecules());
+    counter->add(frame->positions_A, frames.beads(), frames.replica());
+    if (options.should_continue && !options.should_continue()) break;
+  }
+  const std::string model = frames.model().empty() ? "water" : frames.model();
+  return {counter->csv(path, frames.provenance(model), frames.replicas_seen()),
+          counter->frames(),
+          frames.replicas_seen(),
+          frames.molecules(),
+          frames.beads(),
+          frames.messages()};
+}
+
+TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas, int molecules,
+                               const TrajectoryRdfOptions& options) {
+  if (replicas < 1 || molecules < 1) throw InputError("an RDF needs a replica and a molecule");
+  const int beads = options.beads.value_or(1);
+  if (beads < 1) throw InputError("an RDF needs a bead");
+  const std::size_t cluster = static_cast<std::size_t>(molecules) *
+                              static_cast<std::size_t>(beads) * kCoordinatesPerMolecule;
+  const std::size_t frame = cluster * static_cast<std::size_t>(replicas);
+  if (positions_A.empty() || positions_A.size() % frame != 0) {
+    throw InputError(fmt::format(
+        "an RDF of {} replicas of {} molecules needs whole frames of {} coordinates, not {}",
+        replicas, molecules, frame, positions_A.size()));
+  }
+  if (std::string unit = io::unit_problem(positions_A.first(cluster)); !unit.empty()) {
+    throw InputError("positions_A: " + unit);
+  }
+  Counter counter(request_of(options), molecules);
+  for (std::size_t at = 0; at < positions_A.size(); at += cluster) {
+    if (options.should_continue && !options.should_continue()) break;
+    const std::span<const double> one = positions_A.subspan(at, cluster);
+    const auto replica =
+        static_cast<std::int64_t>(at / cluster % static_cast<std::size_t>(replicas));
+    check_frame(one, beads,
+                replicas > 1 ? fmt::format("positions_A[:, {}]", replica) : "positions_A",
+                static_cast<std::int64_t>(at / frame));
+    counter.add(one, beads, replica);
+  }
+  const std::string provenance =
+      fmt::format("tarn {}; positions, {} molecules", kVersion, molecules);
+  return {counter.csv("positions", provenance, replicas), counter.frames(), replicas, molecules,
+          beads};
 }
 
 }  // namespace tarn

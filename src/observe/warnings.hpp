@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/halves.hpp"
+#include "analysis/blocking.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/observer.hpp"
 

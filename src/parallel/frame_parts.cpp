@@ -10,17 +10,15 @@
 namespace tarn::parallel {
 namespace {
 
+template <class T>
+void append_all(const std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 /// Concatenates a member of all frames.
 template <class T>
 void concatenate(std::span<const Frame> parts, std::vector<T> Frame::*member, Frame& whole) {
-  std::size_t size = 0;
-  for (const Frame& part : parts) size += (part.*member).size();
-  std::vector<T>& all = whole.*member;
-  all.clear();
-  all.reserve(size);
-  for (const Frame& part : parts) {
-    all.insert(all.end(), (part.*member).begin(), (part.*member).end());
-  }
+  (whole.*member).clear();
+  for (const Frame& part : parts) append_all(part.*member, whole.*member);
 }
 
 /// Adds a member of all frames, number by number; those of some frames may be missing.
@@ -36,13 +34,10 @@ void add(std::span<const Frame> parts, std::vector<T> Frame::*member, Frame& who
 void join_lindemann_sums(std::span<const Frame> parts, LindemannSums& whole) {
   whole = {};
   whole.samples = parts.front().lindemann_sums.samples;
-  const auto append = [](const auto& from, auto& to) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
   for (const Frame& part : parts) {
-    append(part.lindemann_sums.replica_ids, whole.replica_ids);
-    append(part.lindemann_sums.means_A, whole.means_A);
-    append(part.lindemann_sums.squares_A2, whole.squares_A2);
+    append_all(part.lindemann_sums.replica_ids, whole.replica_ids);
+    append_all(part.lindemann_sums.means_A, whole.means_A);
+    append_all(part.lindemann_sums.squares_A2, whole.squares_A2);
   }
 }
 
@@ -77,7 +72,7 @@ void join_frames(std::span<const Frame> parts, unsigned fields, bool flexible,
 
 std::vector<BlowUp> joined(std::span<const std::vector<BlowUp>> parts) {
   std::vector<BlowUp> all;
-  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  for (const auto& part : parts) append_all(part, all);
   std::ranges::sort(all, {}, &BlowUp::replica);
   return all;
 }
@@ -98,6 +93,13 @@ std::string joined_arithmetic(std::span<const std::string> parts) {
   std::string all;
   for (const std::string& text : different(parts)) all += (all.empty() ? "" : " and ") + text;
   return all;
+}
+
+void put_replicas(std::span<const std::int64_t> ids, EnginePart& part) {
+  part.replicas = std::ssize(ids);
+  if (ids.empty()) return;
+  part.first_replica = ids.front();
+  part.last_replica = ids.back();
 }
 
 std::vector<std::int64_t> PartExchanges::leaving() const {
@@ -125,15 +127,10 @@ std::vector<PartExchanges> divide_exchanges(
   return all;
 }
 
-namespace {
-
-/// Replicas that the CPU advances together, on the widest instruction set.
-constexpr std::size_t kPack = 8;
-
-}  // namespace
-
 std::vector<std::size_t> share_begins(std::size_t replicas, std::size_t parts,
                                       const System& system) {
+  // Replicas that the CPU advances together, on the widest instruction set.
+  constexpr std::size_t kPack = 8;
   const std::size_t ladder = std::max<std::size_t>(1, ladder_length(system));
   std::size_t unit = 1;
   for (const std::size_t wanted : {std::lcm(ladder, kPack), ladder, kPack}) {
@@ -159,14 +156,11 @@ State empty_like(const State& state) {
 
 void append_replica(const State& from, std::size_t r, State& to) {
   to.replica_ids.push_back(from.replica_ids[r]);
-  const auto append = [&](std::vector<double> State::*member, std::size_t size) {
-    const auto begin = (from.*member).begin() + static_cast<std::ptrdiff_t>(r * size);
-    (to.*member).insert((to.*member).end(), begin, begin + static_cast<std::ptrdiff_t>(size));
-  };
-  append(&State::positions_A, from.ring_coordinates());
-  append(&State::velocities_A_per_akma, from.ring_coordinates());
+  const std::size_t size = from.ring_coordinates();
+  append_part(from.positions_A, r, size, to.positions_A);
+  append_part(from.velocities_A_per_akma, r, size, to.velocities_A_per_akma);
   if (from.heat_kcal_per_mol.empty()) return;
-  append(&State::heat_kcal_per_mol, from.ring_coordinates() / kCoordinatesPerMolecule);
+  append_part(from.heat_kcal_per_mol, r, size / kCoordinatesPerMolecule, to.heat_kcal_per_mol);
 }
 
 State share_of(const State& state, std::size_t begin, std::size_t end) {

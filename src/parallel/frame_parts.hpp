@@ -41,6 +41,16 @@ std::string joined_description(std::span<const std::string> parts);
 /// The text of all parts if it is the same; otherwise the different ones.
 std::string joined_arithmetic(std::span<const std::string> parts);
 
+/// Sets the number of replicas of a part, the first and the last.
+void put_replicas(std::span<const std::int64_t> ids, EnginePart& part);
+
+/// Appends number k of the parts of equal size in a vector.
+template <class T>
+void append_part(const std::vector<T>& from, std::size_t k, std::size_t size, std::vector<T>& to) {
+  const auto begin = from.begin() + static_cast<std::ptrdiff_t>(k * size);
+  to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+}
+
 /// Where the state comes from that a replica receives from another part.
 struct ExchangeSource {
   std::size_t part;

@@ -1,29 +1,26 @@
 #include "launcher.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <set>
 #include <unistd.h>
 
-#include "core/processors.hpp"
 #include "kernels/device_probe.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::parallel {
 namespace {
 
-/// Variables with the number of processes and the rank of this one.
+/// Variables with the number of processes.
 struct Names {
-  const char *size, *rank, *launcher;
+  const char *size, *launcher;
 };
-constexpr Names kLaunchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun"},  // Open MPI
-    {"PMI_SIZE", "PMI_RANK", "mpirun"},                          // MPICH and relatives
-    {"PALS_NRANKS", "PALS_RANKID", "mpirun"},                    // Cray
-    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"}};           // also without MPI
+constexpr Names kLaunchers[] = {{"OMPI_COMM_WORLD_SIZE", "mpirun"},  // Open MPI
+                                {"PMI_SIZE", "mpirun"},              // MPICH and relatives
+                                {"PALS_NRANKS", "mpirun"},           // Cray
+                                {"SLURM_STEP_NUM_TASKS", "srun"}};   // also without MPI
 
 int number(const char* text, int otherwise) {
   if (text == nullptr) return otherwise;
@@ -44,16 +41,12 @@ std::string argument(const std::vector<std::string>& all, std::size_t k) {
 
 }  // namespace
 
-Launch launch_of(const std::function<const char*(const char*)>& variable) {
+Launch launch_of_process() {
   for (const Names& names : kLaunchers) {
-    const int size = number(variable(names.size), 0);
-    if (size > 1) return {size, number(variable(names.rank), 0), names.launcher};
+    const int size = number(std::getenv(names.size), 0);
+    if (size > 1) return {size, names.launcher};
   }
   return {};
-}
-
-Launch launch_of_process() {
-  return launch_of([](const char* name) { return static_cast<const char*>(std::getenv(name)); });
 }
 
 std::string separate_processes_message(const Launch& launch, bool has_mpi) {
@@ -101,17 +94,6 @@ std::string difference_message(const LaunchedTask& task, const RankPlace& place,
   return {};
 }
 
-int within_quota(int processors) {
-  const int all = std::max(1, processors);
-  const double quota = quota_of_control_group("/proc/self/cgroup", "/sys/fs/cgroup");
-  return quota > 0.0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, all) : all;
-}
-
-int default_threads_of_rank(int processors, int processors_of_node, int ranks_on_node) {
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return default_threads();
-  return std::clamp(processors_of_node / std::max(1, ranks_on_node), 1, std::max(1, processors));
-}
-
 std::string device_of_rank(const std::string& name, int devices, int rank_on_node,
                            int ranks_on_node) {
   const bool is_all = name == "cuda:all";
@@ -137,21 +119,26 @@ std::vector<std::string> devices_of_process() {
 
 void refuse_shared_devices(const std::string& name, std::span<const EnginePart> parts) {
   if (name != "cuda" && name != "cuda:all") return;
-  std::map<std::string, std::set<int>> ranks;  // by host
-  std::map<std::string, std::set<std::string>> devices;
-  std::set<std::string> too_few;
-  std::set<std::pair<std::string, std::string>> seen;
+  struct Node {
+    std::set<int> ranks;
+    std::set<std::string> devices;
+    std::size_t parts = 0;
+  };
+  std::map<std::string, Node> nodes;  // by host
   for (const EnginePart& part : parts) {
     if (part.device_id.empty()) continue;
-    ranks[part.host].insert(part.rank);
-    devices[part.host].insert(part.device_id);
-    if (!seen.insert({part.host, part.device_id}).second) too_few.insert(part.host);
+    Node& node = nodes[part.host];
+    node.ranks.insert(part.rank);
+    node.devices.insert(part.device_id);
+    ++node.parts;
   }
-  if (too_few.empty()) return;
-  const std::string& host = *too_few.begin();
-  const std::string gpus = std::to_string(devices[host].size());
-  throw DeviceError("device '" + name + "': " + std::to_string(ranks[host].size()) + " ranks on " +
-                    host + " have " + gpus + (devices[host].size() == 1 ? " GPU" : " GPUs") +
+  const auto shared = std::ranges::find_if(
+      nodes, [](const auto& entry) { return entry.second.parts > entry.second.devices.size(); });
+  if (shared == nodes.end()) return;
+  const auto& [host, node] = *shared;
+  const std::string gpus = std::to_string(node.devices.size());
+  throw DeviceError("device '" + name + "': " + std::to_string(node.ranks.size()) + " ranks on " +
+                    host + " have " + gpus + (node.devices.size() == 1 ? " GPU" : " GPUs") +
                     " between them. Start " + gpus + " per node (mpirun --map-by ppr:" + gpus +
                     ":node, srun --ntasks-per-node=" + gpus +
                     "), or one process with --device cuda:all, or name the devices to share them");

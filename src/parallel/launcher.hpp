@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,13 +12,9 @@ namespace tarn::parallel {
 /// The launcher that started this process, from its environment variables.
 struct Launch {
   int size = 1;      ///< processes that it started
-  int rank = 0;      ///< of this one
   std::string name;  ///< "mpirun" or "srun"; empty: none
 };
 
-/// @param variable value of an environment variable, or nullptr
-Launch launch_of(const std::function<const char*(const char*)>& variable);
-/// The same from the environment of this process.
 Launch launch_of_process();
 
 /// Message for processes that were started together but cannot work together.
@@ -30,12 +25,6 @@ std::string separate_processes_message(const Launch& launch, bool has_mpi);
 /// @param first of rank 0 @param first_place of rank 0
 std::string difference_message(const LaunchedTask& task, const RankPlace& place,
                                const LaunchedTask& first, const RankPlace& first_place);
-
-/// Number of processors, limited by the quota of the process's control group.
-int within_quota(int processors);
-/// Threads of a rank: OMP_NUM_THREADS, or an equal share of the node's processors, but not more
-/// than the process may use.
-int default_threads_of_rank(int processors, int processors_of_node, int ranks_on_node);
 
 /// The device of one rank: "cuda" and "cuda:all" become the devices of its share of the node.
 /// @param devices CUDA devices that the process can use

@@ -1,7 +1,6 @@
 #include "rank_part.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <map>
 #include <new>
@@ -9,6 +8,7 @@
 #include "interface/measure.hpp"
 #include "kernels/device_probe.hpp"
 #include "launcher.hpp"
+#include "messages.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/potential.hpp"
@@ -53,48 +53,30 @@ constexpr GroupMoments Frame::*kMomentMembers[] = {&Frame::energy_moments, &Fram
                                                    &Frame::geometry_moments,
                                                    &Frame::lindemann_moments};
 
-/// Copies the numbers of the groups that one rank adds up: between all groups and those only.
-template <class Copy>
-void for_each_added(int number, int groups, int numbers, int ranks, const Copy& copy) {
-  std::size_t place = 0;
-  for (int group = 0; group < groups; ++group) {
-    if (!adds_up(number, group, groups, ranks)) continue;
-    copy(static_cast<std::size_t>(group), place++, static_cast<std::size_t>(numbers));
-  }
-}
 template <class T>
 void copy_rows(const std::vector<T>& from, std::size_t from_row, std::vector<T>& to,
-               std::size_t to_row, std::size_t numbers) {
-  if (to.size() < (to_row + 1) * numbers) to.resize((to_row + 1) * numbers);
-  std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(from_row * numbers), numbers,
-              to.begin() + static_cast<std::ptrdiff_t>(to_row * numbers));
+               std::size_t to_row, int numbers) {
+  const auto size = static_cast<std::size_t>(numbers);
+  if (to.size() < (to_row + 1) * size) to.resize((to_row + 1) * size);
+  std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(from_row * size), size,
+              to.begin() + static_cast<std::ptrdiff_t>(to_row * size));
 }
-void copy_group(const GroupMoments& from, std::size_t from_group, GroupMoments& to,
-                std::size_t to_group, std::size_t numbers) {
-  copy_rows(from.counts, from_group, to.counts, to_group, numbers);
-  copy_rows(from.pivots, from_group, to.pivots, to_group, numbers);
-  copy_rows(from.sums, from_group, to.sums, to_group, numbers);
-  copy_rows(from.squares, from_group, to.squares, to_group, numbers);
-  copy_rows(from.products, from_group, to.products, to_group, 1);
-}
-GroupMoments added_groups(const GroupMoments& all, int number, int ranks) {
-  GroupMoments some;
-  some.groups = all.groups;
-  some.numbers = all.numbers;
-  for_each_added(number, all.groups, all.numbers, ranks,
-                 [&](std::size_t group, std::size_t place, std::size_t numbers) {
-                   copy_group(all, group, some, place, numbers);
-                 });
-  return some;
-}
-void place_added(const GroupMoments& some, int number, int ranks, GroupMoments& all) {
-  if (some.numbers == 0) return;
-  all.groups = some.groups;
-  all.numbers = some.numbers;
-  for_each_added(number, some.groups, some.numbers, ranks,
-                 [&](std::size_t group, std::size_t place, std::size_t numbers) {
-                   copy_group(some, place, all, group, numbers);
-                 });
+/// Copies the groups that one rank adds up: from all groups to those only, or back.
+void copy_added(const GroupMoments& from, bool from_all, int number, int ranks, GroupMoments& to) {
+  if (from.numbers == 0) return;
+  to.groups = from.groups;
+  to.numbers = from.numbers;
+  std::size_t in_all = 0, in_some = 0;
+  for (; in_all < static_cast<std::size_t>(from.groups); ++in_all) {
+    if (!adds_up(number, static_cast<int>(in_all), from.groups, ranks)) continue;
+    const std::size_t source = from_all ? in_all : in_some, place = from_all ? in_some : in_all;
+    ++in_some;
+    copy_rows(from.counts, source, to.counts, place, from.numbers);
+    copy_rows(from.pivots, source, to.pivots, place, from.numbers);
+    copy_rows(from.sums, source, to.sums, place, from.numbers);
+    copy_rows(from.squares, source, to.squares, place, from.numbers);
+    copy_rows(from.products, source, to.products, place, 1);
+  }
 }
 
 /// Adds a vector of 64-bit integers over all ranks.
@@ -129,16 +111,14 @@ Words words_of(const std::exception_ptr& failure) {
   } catch (...) {
     text = "an unknown exception";
   }
-  Words words;
-  Packer(words).put(kind).put(text);
-  return words;
+  return packed(kind, text);
 }
 
 [[noreturn]] void rethrow(const Words& words, const RankPlace& place) {
-  Unpacker from(words);
-  const auto kind = from.take<Failure>();
-  const std::string text =
-      "rank " + std::to_string(place.rank) + " on " + place.host + ": " + from.take<std::string>();
+  Failure kind{};
+  std::string text;
+  unpack(words, kind, text);
+  text = "rank " + std::to_string(place.rank) + " on " + place.host + ": " + text;
   switch (kind) {
     case Failure::input:
       throw InputError(text);
@@ -156,9 +136,6 @@ Words words_of(const std::exception_ptr& failure) {
   }
   throw std::runtime_error(text);
 }
-
-// Contents of the reply to an order of a frame.
-constexpr std::uint64_t kHasRows = 1, kHasMoments = 2;
 
 }  // namespace
 
@@ -239,30 +216,19 @@ void RankPart::reduce_rows(unsigned moments) {
       own_rows = std::move(rows);
       continue;
     }
-    Words words;
-    Packer packer(words);
-    pack_rows(rows, packer);
-    transport_.send(to, Tag::rows, std::move(words));
+    transport_.send(to, Tag::rows, packed(rows));
   }
   sums_ = {};
   if (mine < 0) return;
   std::vector<Frame> all(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    Frame& rows = all[rank];
-    if (rank == transport_.rank()) {
-      rows = std::move(own_rows);
-      continue;
-    }
-    const Words words = transport_.receive(rank, Tag::rows);
-    Unpacker from(words);
-    unpack_rows(from, rows);
+    if (rank != transport_.rank()) unpack(transport_.receive(rank, Tag::rows), all[rank]);
   }
+  all[transport_.rank()] = std::move(own_rows);
   Frame whole;
   join_frames(all, moments, flexible_, groups_, threads_, whole);
   for (const auto member : kMomentMembers) {
-    if ((whole.*member).numbers > 0) {
-      sums_.*member = added_groups(whole.*member, mine, ranks);
-    }
+    copy_added(whole.*member, true, mine, ranks, sums_.*member);
   }
 }
 
@@ -286,8 +252,7 @@ Words RankPart::frame_reply(unsigned fields) {
     add_up(transport_, frame_.pair_counts);
     add_up(transport_, frame_.pair_samples);
   }
-  Words words;
-  if (place_.rank == 0) return words;  // it has its own frame, and other ranks add up the rows
+  if (place_.rank == 0) return {};  // it has its own frame, and other ranks add up the rows
   // Frames of means have no rows, and rank 0 knows the running replicas.
   const bool has_rows =
       has_frame && ((fields & (kRowFields | kArrayFields | kLindemannSums)) != 0 ||
@@ -295,15 +260,16 @@ Words RankPart::frame_reply(unsigned fields) {
   const bool has_moments = (fields & kMoments) != 0 &&
                            std::any_of(std::begin(kMomentMembers), std::end(kMomentMembers),
                                        [&](auto member) { return (sums_.*member).numbers > 0; });
-  if (!has_rows && !has_moments) return words;
-  Packer packer(words);
-  packer.put((has_rows ? kHasRows : 0) | (has_moments ? kHasMoments : 0));
+  if (!has_rows && !has_moments) return {};
+  Words words;
+  Packer to(words);
+  pack(to, has_rows, has_moments);
   if (has_rows) {
     known_ids_ = frame_.replica_ids;
-    pack_rows(frame_, packer);
+    pack(to, frame_);
   }
-  if (has_moments) {
-    for (const auto member : kMomentMembers) pack(sums_.*member, packer);
+  for (const auto member : kMomentMembers) {
+    if (has_moments) pack(to, sums_.*member);
   }
   return words;
 }
@@ -319,20 +285,20 @@ void join_replies(const std::vector<Words>& replies, unsigned fields,
     number_of_rank[adding_rank(n, settings.moment_groups, ranks)] = n;
   }
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    std::uint64_t contents = 0;
+    bool has_rows = false, has_moments = false;
     Unpacker from(replies[rank]);
-    if (!from.is_empty()) contents = from.take<std::uint64_t>();
-    if (contents & kHasRows) {
-      unpack_rows(from, parts[rank]);
+    if (!from.is_empty()) unpack(from, has_rows, has_moments);
+    if (has_rows) {
+      unpack(from, parts[rank]);
       known_ids[rank] = parts[rank].replica_ids;
     } else if (rank > 0) {
       parts[rank].replica_ids = known_ids[rank];
     }
-    if (!(contents & kHasMoments)) continue;
+    if (!has_moments) continue;
     for (const auto member : kMomentMembers) {
       GroupMoments some;
       unpack(from, some);
-      place_added(some, number_of_rank.at(static_cast<int>(rank)), ranks, moments.*member);
+      copy_added(some, false, number_of_rank.at(static_cast<int>(rank)), ranks, moments.*member);
     }
   }
   parts[0] = std::move(own);
@@ -354,13 +320,9 @@ void RankPart::exchange(const PartExchanges& exchanges) {
     places_by_partner[exchanges.sources[k].part].push_back(k);
   }
   for (const auto& [partner, places] : places_by_partner) {
-    Words words;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      for (std::size_t c = 0; c < size; ++c) {
-        words.push_back(std::bit_cast<std::uint64_t>(taken[places[i] * size + c]));
-      }
-    }
-    transport_.send(static_cast<int>(partner), Tag::exchange, std::move(words));
+    std::vector<double> numbers;
+    for (const std::size_t k : places) append_part(taken, k, size, numbers);
+    transport_.send(static_cast<int>(partner), Tag::exchange, packed(numbers));
   }
   attempt([&](Engine& engine) {
     if (!exchanges.within.empty()) engine.exchange(exchanges.within);
@@ -368,13 +330,12 @@ void RankPart::exchange(const PartExchanges& exchanges) {
   std::vector<double> received(taken.size());
   bool is_complete = true;
   for (const auto& [partner, places] : places_by_partner) {
-    const Words words = transport_.receive(static_cast<int>(partner), Tag::exchange);
+    std::vector<double> numbers;
+    unpack(transport_.receive(static_cast<int>(partner), Tag::exchange), numbers);
     // The lists of both ranks have their common pairs in the same order.
-    is_complete = is_complete && words.size() == places.size() * size;
+    is_complete = is_complete && numbers.size() == places.size() * size;
     for (std::size_t i = 0; i < places.size() && is_complete; ++i) {
-      for (std::size_t c = 0; c < size; ++c) {
-        received[places[i] * size + c] = std::bit_cast<double>(words[i * size + c]);
-      }
+      std::copy_n(&numbers[i * size], size, &received[places[i] * size]);
     }
   }
   // Otherwise the partner reports an error.
@@ -384,52 +345,29 @@ void RankPart::exchange(const PartExchanges& exchanges) {
 }
 
 Words RankPart::parts_reply() const {
-  Words words;
-  Packer packer(words);
   std::vector<EnginePart> parts;
   if (engine_) {
     parts = engine_->parts();
   } else {
     parts.emplace_back().device = "not used";
   }
-  packer.put(std::uint64_t{parts.size()});
   for (EnginePart& part : parts) {
     part.rank = place_.rank;
     part.host = place_.host;
-    if (parts.size() == 1 && !known_ids_.empty()) {
-      part.replicas = static_cast<std::int64_t>(known_ids_.size());
-      part.first_replica = known_ids_.front();
-      part.last_replica = known_ids_.back();
-    }
-    pack(part, packer);
+    if (parts.size() == 1) put_replicas(known_ids_, part);
   }
-  packer.put(engine_ ? engine_->description() : std::string{});
-  packer.put(engine_ ? engine_->arithmetic() : std::string{});
-  packer.put(is_asynchronous());
-  return words;
+  return packed(parts, engine_ ? engine_->description() : std::string{},
+                engine_ ? engine_->arithmetic() : std::string{}, is_asynchronous());
 }
 
-Words RankPart::state_reply() {
+Words RankPart::reply_to(OrderKind query) {
   Words words;
+  Packer to(words);
   attempt([&](Engine& engine) {
-    Packer packer(words);
-    pack(engine.state(), packer);
+    if (query == OrderKind::state) pack(to, engine.state());
+    if (query == OrderKind::blow_ups) pack(to, engine.blow_ups());
+    if (query == OrderKind::report) pack(to, engine.report());
   });
-  return words;
-}
-
-Words RankPart::blow_ups_reply() {
-  Words words;
-  attempt([&](Engine& engine) {
-    const std::vector<BlowUp> all = engine.blow_ups();
-    if (!all.empty()) Packer(words).put(all);
-  });
-  return words;
-}
-
-Words RankPart::report_reply() {
-  Words words;
-  attempt([&](Engine& engine) { Packer(words).put(engine.report()); });
   return words;
 }
 
@@ -455,9 +393,7 @@ std::vector<Words> RankPart::take_replies(Words own, const std::vector<RankPlace
   transport_.flush();
   transport_.awaits_replies = false;
   if (own_failure) std::rethrow_exception(own_failure);
-  if (failed >= 0) {
-    rethrow(replies[failed], places[failed]);
-  }
+  if (failed >= 0) rethrow(replies[failed], places[failed]);
   return replies;
 }
 

@@ -39,9 +39,8 @@ class RankPart {
   /// Sends rows to the ranks that add them up, adds counts and returns what rank 0 still needs.
   Words frame_reply(unsigned fields);
   Words parts_reply() const;
-  Words state_reply();
-  Words blow_ups_reply();
-  Words report_reply();
+  /// @param query state, blow_ups or report
+  Words reply_to(OrderKind query);
   void wait();
   /// Sends a reply, or the exception that was kept.
   void send_reply(Words reply);
@@ -84,18 +83,5 @@ class RankPart {
 void join_replies(const std::vector<Words>& replies, unsigned fields,
                   const MeasureSettings& settings, Frame own,
                   std::vector<std::vector<std::int64_t>>& known_ids, Frame& whole);
-
-/// The engine that rank 0 has of all ranks. @param number of this engine, for the orders
-std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
-                                          const std::vector<RankPlace>& places, int number,
-                                          const System& system, const State& start,
-                                          const PairCountRequest& counts,
-                                          const DeviceRequest& device);
-
-/// Follows the orders of rank 0 until it ends; on the other ranks.
-/// @param caught_signal, potential_of_rank see Ranks::serve()
-void follow_orders(Transport& transport, const RankPlace& place,
-                   const std::function<int()>& caught_signal,
-                   const PotentialOfRank& potential_of_rank);
 
 }  // namespace tarn::parallel

@@ -32,11 +32,7 @@ class PartThread {
   PartThread& operator=(const PartThread&) = delete;
   /// Completes the work first.
   ~PartThread() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-    }
-    changed_.notify_all();
+    post({});
     thread_.join();
   }
 
@@ -51,7 +47,7 @@ class PartThread {
   /// Waits for all work. @return the first exception since the last join(), or null
   std::exception_ptr join() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return work_.empty() && !is_working_; });
+    changed_.wait(lock, [this] { return work_.empty(); });
     return std::exchange(failure_, nullptr);
   }
 
@@ -59,33 +55,26 @@ class PartThread {
   void serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return ends_ || !work_.empty(); });
-      if (work_.empty()) return;
+      changed_.wait(lock, [this] { return !work_.empty(); });
       const std::function<void()> next = std::move(work_.front());
-      work_.pop_front();
-      if (failure_) {
-        changed_.notify_all();
-        continue;
-      }
-      is_working_ = true;
+      if (!next) return;
+      std::exception_ptr thrown = failure_;
       lock.unlock();
-      std::exception_ptr thrown;
       try {
-        next();
+        if (!thrown) next();
       } catch (...) {
         thrown = std::current_exception();
       }
       lock.lock();
-      is_working_ = false;
       failure_ = thrown;
+      work_.pop_front();
       changed_.notify_all();
     }
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> work_;
-  bool is_working_ = false, ends_ = false;
+  std::deque<std::function<void()>> work_;  ///< the first is in progress; empty: ends the thread
   std::exception_ptr failure_;
   std::thread thread_;  ///< uses the members above
 };
@@ -128,10 +117,7 @@ class SplitEngine final : public Engine {
       descriptions_[p] = engine.description();
       arithmetics_[p] = engine.arithmetic();
       devices_[p] = engine.parts().front();
-      devices_[p].replicas = share.replicas();
-      if (share.replica_ids.empty()) return;
-      devices_[p].first_replica = share.replica_ids.front();
-      devices_[p].last_replica = share.replica_ids.back();
+      put_replicas(share.replica_ids, devices_[p]);
     });
   }
 
@@ -193,8 +179,7 @@ class SplitEngine final : public Engine {
       std::vector<double> received;
       for (const auto& [part, place] : mine.sources) {
         const std::size_t size = taken[part].size() / by_part[part].across.size();
-        const auto begin = taken[part].begin() + static_cast<std::ptrdiff_t>(place * size);
-        received.insert(received.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+        append_part(taken[part], place, size, received);
       }
       if (!mine.across.empty()) engine(p).put_coordinates(mine.across, received);
     });
@@ -320,24 +305,16 @@ std::unique_ptr<Engine> make_split_engine(const System& system, const State& sta
   return std::make_unique<parallel::SplitEngine>(system, start, makers, threads);
 }
 
-namespace {
-
-/// The devices of "cuda:all".
-std::vector<int> all_devices() {
-  check_device("cuda:all");
-  std::vector<int> indices(probe_devices().devices.size());
-  std::iota(indices.begin(), indices.end(), 0);
-  return indices;
-}
-
-}  // namespace
-
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device) {
   check_start(system, start, counts);
   refuse_cuda(system, device);
   std::optional<CudaDevices> devices = parse_cuda_devices(device.name);
-  if (devices && devices->all) devices->indices = all_devices();
+  if (devices && devices->all) {
+    check_device("cuda:all");
+    devices->indices.resize(probe_devices().devices.size());
+    std::iota(devices->indices.begin(), devices->indices.end(), 0);
+  }
   if (!devices || (!devices->all && devices->indices.size() == 1)) {
     return make_device_engine(system, start, counts, device);
   }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/packing.hpp"
-#include "launcher.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::parallel {
@@ -15,13 +14,13 @@ namespace tarn::parallel {
 /// What rank 0 asks the other ranks to do.
 enum class OrderKind : std::int32_t {
   end,           ///< leave serve()
-  make,          ///< an engine, from a message
-  drop,          ///< destroy it
+  drop,          ///< destroy an engine
   measure,       ///< measure_with(), from a message
   advance,       ///< begin an advance
-  wait,          ///< complete it
   begin_frame,   ///< of these fields, on devices that work while they are measured
-  finish_frame,  ///< complete it
+  make,          ///< an engine, from a message
+  wait,          ///< complete an advance
+  finish_frame,  ///< complete a frame
   frame,         ///< both
   exchange,      ///< from a message
   state,
@@ -31,18 +30,7 @@ enum class OrderKind : std::int32_t {
   signals   ///< those caught
 };
 /// Whether all ranks reply to an order.
-inline bool has_reply(OrderKind kind) {
-  switch (kind) {
-    case OrderKind::end:
-    case OrderKind::drop:
-    case OrderKind::measure:
-    case OrderKind::advance:
-    case OrderKind::begin_frame:
-      return false;
-    default:
-      return true;
-  }
-}
+inline bool has_reply(OrderKind kind) { return kind >= OrderKind::make; }
 struct Order {
   OrderKind kind = OrderKind::end;
   std::int32_t engine = 0;
@@ -114,37 +102,5 @@ std::unique_ptr<Transport> start_mpi();
 std::unique_ptr<Transport> use_communicator(int fortran_handle);
 /// Whether this build has MPI; the functions above throw InputError otherwise.
 bool has_mpi();
-
-// --- systems, states and frames as messages -----------------------------------------------------
-
-void pack(const System& system, Packer& to);
-/// The name of the water model stays valid until the process ends.
-System unpack_system(Unpacker& from);
-
-void pack(const PairCountRequest& counts, Packer& to);
-PairCountRequest unpack_counts(Unpacker& from);
-
-void pack(const State& state, Packer& to);
-State unpack_state(Unpacker& from);
-
-/// The sums of some replicas only. @param replica_ids in the order of the sums
-void pack(const MeasureSettings& settings, std::span<const std::int64_t> replica_ids,
-          std::size_t pairs, Packer& to);
-MeasureSettings unpack_settings(Unpacker& from);
-
-void pack(const LindemannSums& sums, Packer& to);
-void unpack(Unpacker& from, LindemannSums& sums);
-void pack(const GroupMoments& moments, Packer& to);
-void unpack(Unpacker& from, GroupMoments& moments);
-
-/// All of a frame but the numbers of groups, radial counts and pair counts.
-void pack_rows(const Frame& frame, Packer& to);
-void unpack_rows(Unpacker& from, Frame& frame);
-
-void pack(const std::vector<std::string>& texts, Words& to);
-std::vector<std::string> unpack_texts(Unpacker& from);
-
-void pack(const EnginePart& part, Packer& to);
-EnginePart unpack_part(Unpacker& from);
 
 }  // namespace tarn::parallel

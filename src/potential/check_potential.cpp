@@ -218,24 +218,22 @@ PotentialCheck check_potential(Potential& potential, std::span<const double> pos
   for (std::size_t k = 0; k < compared; ++k) {
     for (std::size_t c = 0; c < 9; ++c) coordinates.push_back(k * molecules / compared * 9 + c);
   }
-  for (const std::size_t i : coordinates) {
+  // Images after steps of both signs of some coordinates, from `at` on.
+  const auto add_steps = [&](const std::vector<double>& from, std::size_t at,
+                             std::span<const double> direction) {
     for (const double step_A : {-kStep_A, kStep_A}) {
-      std::vector<double> moved = displaced;
-      moved[i] += step_A;
+      std::vector<double> moved = from;
+      for (std::size_t i = 0; i < direction.size(); ++i) moved[at + i] += step_A * direction[i];
       batch.add(moved);
     }
-  }
+  };
+  for (const std::size_t i : coordinates) add_steps(displaced, i, std::array{1.0});
   const std::size_t first_motion = batch.images();
   std::vector<BondMotion> motions;
   for (std::size_t k = 0; k < compared && options.bonds; ++k) {
     const std::size_t at = k * molecules / compared * 9;
     for (const std::array<double, 2> a : {std::array{1.0, 0.0}, {0.0, 1.0}, {1.0, -1.0}}) {
-      const BondMotion& motion = motions.emplace_back(&start[at], a, options);
-      for (const double step_A : {-kStep_A, kStep_A}) {
-        std::vector<double> moved = start;
-        for (std::size_t i = 0; i < 9; ++i) moved[at + i] += step_A * motion.displacement[i];
-        batch.add(moved);
-      }
+      add_steps(start, at, motions.emplace_back(&start[at], a, options).displacement);
     }
   }
   const std::function<double()> clock_s = options.clock_s ? options.clock_s : [] {
@@ -261,8 +259,6 @@ PotentialCheck check_potential(Potential& potential, std::span<const double> pos
     const std::size_t lower = centre + 1 + 2 * k;
     forces.push_back(batch.forces(centre)[coordinates[k]]);
     differences.push_back((batch.energy(lower) - batch.energy(lower + 1)) / (2.0 * kStep_A));
-  }
-  for (std::size_t k = 0; k < forces.size(); ++k) {
     check.largest_difference_kcal_per_mol_A =
         std::max(check.largest_difference_kcal_per_mol_A, std::abs(forces[k] - differences[k]));
     check.largest_force_kcal_per_mol_A =

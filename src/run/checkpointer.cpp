@@ -96,8 +96,7 @@ Difference first_difference(const std::string& then, const std::string& now) {
 
 /// Record of the observer with this name, or null.
 const io::ObserverRecord* record_of(const io::Checkpoint& checkpoint, const std::string& name) {
-  const auto record = std::find_if(checkpoint.observers.begin(), checkpoint.observers.end(),
-                                   [&](const io::ObserverRecord& r) { return r.name == name; });
+  const auto record = std::ranges::find(checkpoint.observers, name, &io::ObserverRecord::name);
   return record == checkpoint.observers.end() ? nullptr : &*record;
 }
 
@@ -184,10 +183,8 @@ void refuse_new_observers(const std::string& path, const io::Checkpoint& checkpo
 void refuse_other_observers(const std::string& path, const io::Checkpoint& checkpoint,
                             const std::vector<std::unique_ptr<Observer>>& observers) {
   for (const io::ObserverRecord& record : checkpoint.observers) {
-    if (std::any_of(observers.begin(), observers.end(),
-                    [&](const auto& observer) { return observer->name() == record.name; })) {
-      continue;
-    }
+    const auto is_it = [&](const auto& observer) { return observer->name() == record.name; };
+    if (std::ranges::any_of(observers, is_it)) continue;
     throw InputError(fmt::format(
         "cannot resume from '{}': the run had an observer '{}', which is missing now. Resume with "
         "the program that started the run and the same RunOptions::observers, or restart it with "

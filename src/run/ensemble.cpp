@@ -142,13 +142,12 @@ std::string Ensemble::text(const BlowUp& blow_up) const {
 }
 
 void Ensemble::save(const std::string& path) const {
-  io::Checkpoint checkpoint;
-  checkpoint.tarn_version = kVersion;
-  checkpoint.physics = physics_fingerprint(impl_->deck);
-  checkpoint.device = impl_->engine->arithmetic();
-  checkpoint.state = join(state(), impl_->stopped);
-  checkpoint.blow_ups = blow_ups();
-  io::write_checkpoint(path, checkpoint);
+  io::write_checkpoint(path, {std::string(kVersion),
+                              physics_fingerprint(impl_->deck),
+                              impl_->engine->arithmetic(),
+                              join(state(), impl_->stopped),
+                              blow_ups(),
+                              {}});
 }
 std::string Ensemble::device() const { return impl_->engine->description(); }
 

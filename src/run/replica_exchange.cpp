@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -83,10 +84,8 @@ ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const R
     pairs_.push_back({0, 0, analysis::PooledBlocking::of_replicas(static_cast<int>(ladders))});
   }
   walker_at_.resize(ladders * length());
-  for (std::size_t r = 0; r < walker_at_.size(); ++r) {
-    walker_at_[r] = static_cast<std::int64_t>(r);
-  }
-  last_end_.assign(walker_at_.size(), static_cast<std::int64_t>(End::none));
+  std::iota(walker_at_.begin(), walker_at_.end(), std::int64_t{0});
+  last_end_.assign(walker_at_.size(), kNoEnd);
 }
 
 std::string ReplicaExchange::name() const {
@@ -105,7 +104,10 @@ void ReplicaExchange::observe(const Frame& frame) {
     std::vector<std::vector<std::int64_t>> ladders(pairs_.size());
     std::vector<std::vector<double>> probabilities(pairs_.size());
     for (const ExchangeAttempt& attempt : attempts) {
-      if (attempt.accepted) change_places(attempt);
+      if (attempt.accepted) {
+        std::swap(walker_at_[static_cast<std::size_t>(attempt.lower)],
+                  walker_at_[static_cast<std::size_t>(attempt.upper)]);
+      }
       if (!counts) continue;
       const auto k = map.place(attempt.lower);
       ++pairs_[k].attempts;
@@ -130,20 +132,13 @@ void ReplicaExchange::observe(const Frame& frame) {
   note_paths();
 }
 
-void ReplicaExchange::change_places(const ExchangeAttempt& attempt) {
-  std::swap(walker_at_[static_cast<std::size_t>(attempt.lower)],
-            walker_at_[static_cast<std::size_t>(attempt.upper)]);
-}
-
 void ReplicaExchange::count_round_trips() {
   for (std::size_t first = 0; first < walker_at_.size(); first += length()) {
     auto& at_bottom = last_end_[static_cast<std::size_t>(walker_at_[first])];
-    round_trips_ += at_bottom == static_cast<std::int64_t>(End::top_after_bottom);
-    at_bottom = static_cast<std::int64_t>(End::bottom);
+    round_trips_ += at_bottom == kTopAfterBottom;
+    at_bottom = kBottom;
     auto& at_top = last_end_[static_cast<std::size_t>(walker_at_[first + length() - 1])];
-    if (at_top == static_cast<std::int64_t>(End::bottom)) {
-      at_top = static_cast<std::int64_t>(End::top_after_bottom);
-    }
+    if (at_top == kBottom) at_top = kTopAfterBottom;
   }
 }
 
@@ -200,7 +195,8 @@ ExchangeSummary ReplicaExchange::summary() const {
   s.has_windows = has_windows();
   s.equal_acceptance_ladder = even_;
   s.round_trips = round_trips_;
-  s.round_trips_per_state = round_trips_per_state();
+  s.round_trips_per_state =
+      static_cast<double>(round_trips_) / static_cast<double>(walker_at_.size());
   s.structure_changes = {s.round_trips_per_state, "round trips"};
   const double ns =
       1e-3 * info_.time_ps(std::max<std::int64_t>(0, last_step_ - info_.first_averaged_step));
@@ -247,16 +243,13 @@ void ReplicaExchange::write_paths() const {
   csv.write();
 }
 
-void ReplicaExchange::find_equal_acceptance_ladder() {
+void ReplicaExchange::finish() {
   const auto reweighting = energies_.reweighting();
   // The energies of ring polymers at one temperature do not give those at another one.
-  if (has_rings() || has_windows() || length() < 3 || !reweighting) return;
-  even_ = analysis::equal_acceptance_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
-                                            ladder_.front(), ladder_.back(), length());
-}
-
-void ReplicaExchange::finish() {
-  find_equal_acceptance_ladder();
+  if (!has_rings() && !has_windows() && length() > 2 && reweighting) {
+    even_ = analysis::equal_acceptance_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
+                                              ladder_.front(), ladder_.back(), length());
+  }
   write_pairs();
   write_paths();
 }
@@ -271,10 +264,6 @@ WalkerMemory::WalkerMemory(std::size_t temperatures, int replicas, int molecules
       walker_at_(std::move(walker_at)),
       neighbours_(words_ * static_cast<std::size_t>(replicas), 0),
       visited_(static_cast<std::size_t>(replicas), 0) {}
-
-std::string WalkerMemory::name() const {
-  return fmt::format("neighbours of walkers every {}", every_);
-}
 
 void WalkerMemory::observe(const Frame& frame) {
   const std::size_t size = 9 * static_cast<std::size_t>(frame.molecules);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "analysis/blocking.hpp"
 #include "io/archive.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
@@ -56,19 +58,14 @@ class ReplicaExchange final : public ArchivedObserver {
     void archive(io::Archive& a) { a(attempts, accepted, probability); }
   };
   /// End of the ladder that a walker visited last.
-  enum class End : std::int64_t { none, bottom, top_after_bottom };
+  static constexpr std::int64_t kNoEnd = 0, kBottom = 1, kTopAfterBottom = 2;
 
   std::size_t length() const { return ladder_.size(); }
   bool has_windows() const { return windows_of(system_) != nullptr; }
   bool has_rings() const { return system_.path_integral.beads > 1; }
-  void change_places(const ExchangeAttempt& attempt);
   void count_round_trips();
-  double round_trips_per_state() const {
-    return static_cast<double>(round_trips_) / static_cast<double>(walker_at_.size());
-  }
   /// Records the baths of the walkers of the first ladder, at most 1024 times at equal intervals.
   void note_paths();
-  void find_equal_acceptance_ladder();
   void write_pairs() const;
   void write_paths() const;
 
@@ -83,7 +80,7 @@ class ReplicaExchange final : public ArchivedObserver {
   std::optional<analysis::EqualAcceptanceLadder> even_;
   /// A walker is a state that moves between replicas; walker w started as replica w.
   std::vector<std::int64_t> walker_at_;  ///< [replica id]
-  std::vector<std::int64_t> last_end_;   ///< [walker], End
+  std::vector<std::int64_t> last_end_;   ///< [walker]
   std::int64_t round_trips_ = 0, last_step_ = 0;
   std::int64_t attempts_between_ = 1;  ///< attempts per recorded point of the paths
   std::vector<std::int64_t> paths_;    ///< [point]: step, then the bath index of each walker
@@ -100,7 +97,9 @@ class WalkerMemory final : public ArchivedObserver {
   WalkerMemory(std::size_t temperatures, int replicas, int molecules, std::int64_t every,
                std::function<std::int64_t(std::int64_t replica)> walker_at);
 
-  std::string name() const override;
+  std::string name() const override {
+    return fmt::format("neighbours of walkers every {}", every_);
+  }
   unsigned fields() const override { return kPositions; }
   std::int64_t every() const override { return every_; }
   void observe(const Frame& frame) override;

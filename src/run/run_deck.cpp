@@ -20,7 +20,6 @@
 #include "run_folder.hpp"
 #include "run_messages.hpp"
 #include "run_observers.hpp"
-#include "run_record.hpp"
 #include "start/molecule_frame.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
@@ -46,6 +45,53 @@ std::string rare_exchange_text(double acceptance) {
   return fmt::format(
       "exchange in only {:.2g} % of the attempts; add {} between them to temperatures_K",
       100.0 * acceptance, count_text(intervals_for_acceptance(acceptance) - 1, "temperature"));
+}
+
+/// Creates the observers and skips makers that return null.
+std::vector<std::unique_ptr<Observer>> custom_observers(const std::vector<ObserverMaker>& makers,
+                                                        const RunInfo& run) {
+  std::vector<std::unique_ptr<Observer>> own;
+  for (const ObserverMaker& make : makers) {
+    if (!make) throw InputError("RunOptions::observers contains an empty function");
+    if (std::unique_ptr<Observer> observer = make(run)) own.push_back(std::move(observer));
+  }
+  return own;
+}
+
+/// The files that custom observers write. @throws InputError for a file that the run or another
+/// observer writes, or an invalid name
+std::vector<std::string> files_of(const std::vector<std::unique_ptr<Observer>>& own) {
+  std::vector<std::string> files;
+  std::set<std::string> known;
+  for (const auto& observer : own) {
+    for (const std::string& file : observer->files()) {
+      const auto refuse = [&](const char* why) {
+        throw InputError(
+            fmt::format("the observer '{}' cannot write '{}': {}", observer->name(), file, why));
+      };
+      if (file.empty() || file == "." || file == ".." || file.find('/') != std::string::npos) {
+        refuse("the name is not a plain file name");
+      }
+      if (is_file_of_runs(file))
+        refuse("the run writes a file with this name; choose another name");
+      if (!known.insert(file).second) {
+        refuse("another observer writes this file; rename one of them");
+      }
+      files.push_back(file);
+    }
+  }
+  return files;
+}
+
+/// A checkpoint cannot distinguish observers with the same name.
+void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers) {
+  std::set<std::string> names;
+  for (const auto& observer : observers) {
+    if (names.insert(observer->name()).second) continue;
+    throw InputError(fmt::format(
+        "two observers have the name '{}'. Checkpoints need unique names; rename one of them.",
+        observer->name()));
+  }
 }
 
 /// One run: an engine, its observers, and their messages and results.
@@ -92,13 +138,8 @@ class Run {
       begin_observers();
       step();
       finish();
-    } catch (const std::exception& error) {
-      finish_last_checkpoint();
-      record_failure(failure_reason(error));
-      throw;
     } catch (...) {
-      finish_last_checkpoint();
-      record_failure("an observer threw an exception that is not a std::exception");
+      record_failure();
       throw;
     }
     if (live_replicas() == 0) throw_none_left();
@@ -280,41 +321,30 @@ class Run {
       interrupted_ = true;
     }
     ended_ = Clock::now();
-    warn_about_events();
-    warn_about_blow_ups();
-    report_progress();
+    report();
   }
 
   bool go_on() {
     checkpointer_->poll();
-    warn_about_events();
-    warn_about_blow_ups();
-    report_progress();
+    report();
     interrupted_ = options_.interrupted && options_.interrupted();
-    if (!interrupted_) checkpoint_by_time();
-    return !interrupted_ && live_replicas() > 0;
+    if (interrupted_) return false;
+    const double seconds = 60.0 * deck_.checkpoint.every_minutes;
+    if (seconds > 0.0 && checkpointer_->age_seconds() >= seconds) write_checkpoint();
+    return live_replicas() > 0;
   }
 
-  void checkpoint_by_time() {
-    const double seconds = 60.0 * deck_.checkpoint.every_minutes;
-    if (seconds == 0.0 || checkpointer_->age_seconds() < seconds) return;
-    write_checkpoint();
-  }
   void write_checkpoint() {
     Frame frame;
     engine_->snapshot(checkpointer_->fields(), frame);
     checkpointer_->observe(frame);
   }
 
-  /// After a failure: completes the checkpoint that is being written, if possible.
-  void finish_last_checkpoint() {
-    try {
-      if (checkpointer_) checkpointer_->finish_writing();
-    } catch (...) {  // report the first error
-    }
-  }
-
-  void report_progress() const {
+  /// Reports what has happened since the last call.
+  void report() {
+    if (!deck_.evaporation) warn_about(evaporation_);  // else its messages report them
+    warn_about(dissociation_);
+    warn_about_blow_ups();
     if (options_.on_progress) options_.on_progress(progress());
   }
 
@@ -339,11 +369,6 @@ class Run {
       if (reported_blow_ups_.size() == kMostBlowUpWarnings)
         warn("further blow-ups are listed only in run.json");
     }
-  }
-
-  void warn_about_events() {
-    if (!deck_.evaporation) warn_about(evaporation_);  // else its messages report them
-    warn_about(dissociation_);
   }
 
   std::int64_t indefinite_hessians() const { return hessians_ ? hessians_->count() : 0; }
@@ -451,12 +476,10 @@ class Run {
     const System system = make_system(deck_, molecules_);
     if (is_rigid(deck_.integrator.scheme)) project_onto_constraints(system, state);
     const std::string isotopes = isotope_names(system.atom_masses_Da);
-    std::stable_sort(first.begin(), first.end(),
-                     [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
+    std::ranges::stable_sort(first, {}, &BlowUp::step);
     first.resize(std::min(first.size(), kMostBlowUpFiles));
     for (const BlowUp& blow_up : first) {
-      const auto found =
-          std::find(state.replica_ids.begin(), state.replica_ids.end(), blow_up.replica);
+      const auto found = std::ranges::find(state.replica_ids, blow_up.replica);
       if (found == state.replica_ids.end()) continue;
       const auto r = static_cast<std::size_t>(found - state.replica_ids.begin());
       io::Structure structure;
@@ -514,8 +537,20 @@ class Run {
     write_record(folder_.record(), deck_, record);
   }
 
-  /// Records the reason of a failure in run.json, if possible.
-  void record_failure(const std::string& reason) const {
+  /// Called while an exception is handled: if possible, completes the checkpoint that is being
+  /// written and records the reason of the failure in run.json.
+  void record_failure() {
+    std::string reason = "an observer threw an exception that is not a std::exception";
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      reason = failure_reason(error);
+    } catch (...) {
+    }
+    try {
+      if (checkpointer_) checkpointer_->finish_writing();
+    } catch (...) {  // report the first error
+    }
     try {
       write_run_json("failed", reason);
     } catch (const std::exception&) {  // report the first error
@@ -525,8 +560,7 @@ class Run {
   [[noreturn]] void throw_none_left() const {
     std::vector<BlowUp> all = before_.blow_ups;
     if (engine_) all = blow_ups();
-    const BlowUp& first = *std::min_element(
-        all.begin(), all.end(), [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
+    const BlowUp& first = *std::ranges::min_element(all, {}, &BlowUp::step);
     throw NumericalError(fmt::format(
         "{}: no replica is left. The first blow-up: {}; run.json gives the likely cause. The last "
         "good structure is in '{}'.",

@@ -135,9 +135,6 @@ void RunFolder::refuse_to_replace_start(const Deck& deck) const {
 
 void RunFolder::check_contents() {
   const std::vector<std::string> files = run_files_in(path_);
-  const auto has = [&](const char* name) {
-    return std::find(files.begin(), files.end(), name) != files.end();
-  };
   std::error_code ignored;
   if (fs::exists(file("compare.json"), ignored)) {
     throw InputError(fmt::format(
@@ -146,7 +143,7 @@ void RunFolder::check_contents() {
         path_));
   }
   if (resume_) {
-    resumes_ = has("checkpoint.bin");
+    resumes_ = std::ranges::find(files, "checkpoint.bin") != files.end();
     if (!resumes_ && !files.empty()) {
       throw InputError(fmt::format(
           "cannot resume in '{}': the run there has no checkpoint.bin. Restart it with --overwrite "
@@ -175,22 +172,21 @@ void RunFolder::prepare(const std::vector<std::string>& own) {
     check_contents();  // another run may have started since
   }
   std::error_code error;
-  const auto remove = [&](const std::string& name) {
+  std::vector<std::string> earlier;
+  if (!resumes_) {
+    earlier = run_files_in(path_);
+    earlier.insert(earlier.end(), own.begin(), own.end());
+  }
+  for (const std::string& name : earlier) {
     fs::remove(file(name), error);
     if (error) io::throw_io_error("remove", file(name), error.value());
-  };
-  if (!resumes_) {
-    for (const std::string& name : run_files_in(path_)) remove(name);
-    for (const std::string& name : own) remove(name);
   }
-  std::vector<std::string> leftovers;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(io::kTemporarySuffix)) leftovers.push_back(name);
-  }
-  for (const std::string& name : leftovers) {
-    fs::remove_all(file(name), error);  // temporary folders too
-    if (error) io::throw_io_error("remove", file(name), error.value());
+  std::vector<fs::path> leftovers;
+  for (const auto& entry : fs::directory_iterator(path_, error)) leftovers.push_back(entry.path());
+  for (const fs::path& leftover : leftovers) {
+    if (!leftover.string().ends_with(io::kTemporarySuffix)) continue;
+    fs::remove_all(leftover, error);  // temporary folders too
+    if (error) io::throw_io_error("remove", leftover.string(), error.value());
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -88,22 +89,6 @@ class FramesForObservers {
   bool is_started_ = false;  ///< the engine has the frame
 };
 
-/// Waits for the engine, also after an exception of an observer.
-class WaitAtTheEnd {
- public:
-  explicit WaitAtTheEnd(Engine& engine) : engine_(engine) {}
-  WaitAtTheEnd(const WaitAtTheEnd&) = delete;
-  ~WaitAtTheEnd() {
-    try {
-      engine_.wait();
-    } catch (...) {  // the first exception counts
-    }
-  }
-
- private:
-  Engine& engine_;
-};
-
 /// Passes the sums of the engine to the observers that use them.
 void catch_up(Engine& engine, const Observers& observers) {
   unsigned fields = kNoFields;
@@ -125,7 +110,13 @@ void run_loop(Engine& engine, const Observers& observers, std::int64_t last_step
   for (const auto& observer : observers) observer->configure(settings);
   engine.measure_with(settings);
   Pace pace;
-  const WaitAtTheEnd wait_at_the_end(engine);
+  // Also after an exception of an observer.
+  const std::unique_ptr<Engine, void (*)(Engine*)> wait_at_the_end(&engine, [](Engine* e) {
+    try {
+      e->wait();
+    } catch (...) {  // the first exception counts
+    }
+  });
   FramesForObservers frames(engine, observers);
   if (observe_first_step) frames.take();
   while (engine.step() < last_step) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <span>
 #include <system_error>
@@ -11,8 +12,9 @@
 #include <fmt/format.h>
 
 #include "io/xyz.hpp"
+#include "parallel/frame_parts.hpp"
 #include "physics/geometry.hpp"
-#include "run_folder.hpp"
+#include "start/molecule_frame.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -20,15 +22,6 @@
 #include "tarn/physics/triple.hpp"
 
 namespace tarn {
-
-void StartRecord::archive(io::Archive& a) {
-  a.list(messages, [&a](Message& message) { a(message.level, message.text); });
-  bool is_projected = slow.has_value();
-  a(is_projected);
-  if (!is_projected) return slow.reset();
-  if (a.is_reading()) slow.emplace();
-  a(slow->fast_before_kcal_per_mol, slow->fast_after_kcal_per_mol, slow->iterations);
-}
 
 FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine)
     : model_(deck.system.model),
@@ -66,49 +59,6 @@ void FinalStructures::finish() {
     if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
     io::write_file(path_of(replica), io::xyz_frame(frame.own_positions_A_of(r),
                                                    frame.velocities_A_per_akma_of(r), keys));
-  }
-}
-
-std::vector<std::unique_ptr<Observer>> custom_observers(const std::vector<ObserverMaker>& makers,
-                                                        const RunInfo& run) {
-  std::vector<std::unique_ptr<Observer>> own;
-  for (const ObserverMaker& make : makers) {
-    if (!make) throw InputError("RunOptions::observers contains an empty function");
-    if (std::unique_ptr<Observer> observer = make(run)) own.push_back(std::move(observer));
-  }
-  return own;
-}
-
-std::vector<std::string> files_of(const std::vector<std::unique_ptr<Observer>>& own) {
-  std::vector<std::string> files;
-  std::set<std::string> known;
-  for (const auto& observer : own) {
-    for (const std::string& file : observer->files()) {
-      const auto refuse = [&](const char* why) {
-        throw InputError(
-            fmt::format("the observer '{}' cannot write '{}': {}", observer->name(), file, why));
-      };
-      if (file.empty() || file == "." || file == ".." || file.find('/') != std::string::npos) {
-        refuse("the name is not a plain file name");
-      }
-      if (is_file_of_runs(file))
-        refuse("the run writes a file with this name; choose another name");
-      if (!known.insert(file).second) {
-        refuse("another observer writes this file; rename one of them");
-      }
-      files.push_back(file);
-    }
-  }
-  return files;
-}
-
-void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers) {
-  std::set<std::string> names;
-  for (const auto& observer : observers) {
-    if (names.insert(observer->name()).second) continue;
-    throw InputError(fmt::format(
-        "two observers have the name '{}'. Checkpoints need unique names; rename one of them.",
-        observer->name()));
   }
 }
 
@@ -184,6 +134,87 @@ std::optional<FirstEventWatch::Found> DissociationWatch::find(const Frame& frame
   }
   if (!(longest.length_A > kBrokenBond_A)) return std::nullopt;
   return longest;
+}
+
+namespace {
+
+using parallel::append_replica;
+using parallel::empty_like;
+
+void centre(const ClusterMasses& masses, std::size_t molecules, std::vector<double>& positions_A) {
+  const std::size_t size = molecules * kCoordinatesPerMolecule;
+  for (std::size_t begin = 0; begin < positions_A.size(); begin += size) {
+    start::move_centre_to_origin(masses, std::span(positions_A).subspan(begin, size));
+  }
+}
+
+class CentredEngine final : public Engine {
+ public:
+  CentredEngine(std::unique_ptr<Engine> engine, const ClusterMasses& masses)
+      : engine_(std::move(engine)), masses_(masses) {}
+
+  void advance(std::int64_t n_steps) override { engine_->advance(n_steps); }
+  void begin_advance(std::int64_t n_steps) override { engine_->begin_advance(n_steps); }
+  void wait() override { engine_->wait(); }
+  void measure_with(const MeasureSettings& settings) override { engine_->measure_with(settings); }
+  bool begin_snapshot(unsigned fields) override { return engine_->begin_snapshot(fields); }
+  void finish_snapshot(Frame& frame) override { engine_->finish_snapshot(frame); }
+  std::int64_t step() const override { return engine_->step(); }
+  void snapshot(unsigned fields, Frame& frame) override {
+    engine_->snapshot(fields, frame);
+    const auto molecules = static_cast<std::size_t>(frame.molecules);
+    centre(masses_, molecules, frame.positions_A);
+    centre(masses_, molecules, frame.own_positions_A);
+    // The centre of mass of all beads is that of the centroids.
+    centre(masses_, molecules * static_cast<std::size_t>(frame.beads), frame.beads_A);
+  }
+  void exchange(std::span<const StateExchange> pairs) override { engine_->exchange(pairs); }
+  State state() const override { return engine_->state(); }
+  std::function<State()> begin_state() const override { return engine_->begin_state(); }
+  std::vector<BlowUp> blow_ups() const override { return engine_->blow_ups(); }
+  EngineReport report() const override { return engine_->report(); }
+  std::string description() const override { return engine_->description(); }
+  std::string arithmetic() const override { return engine_->arithmetic(); }
+  bool is_asynchronous() const override { return engine_->is_asynchronous(); }
+  std::vector<EnginePart> parts() const override { return engine_->parts(); }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+  ClusterMasses masses_;
+};
+
+}  // namespace
+
+LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups) {
+  if (blow_ups.empty()) {
+    State none = empty_like(state);
+    return {std::move(state), std::move(none)};
+  }
+  std::set<std::int64_t> stopped;
+  for (const BlowUp& blow_up : blow_ups) stopped.insert(blow_up.replica);
+  LiveAndStopped parts{empty_like(state), empty_like(state)};
+  for (std::size_t r = 0; r < state.replica_ids.size(); ++r) {
+    append_replica(state, r, stopped.contains(state.replica_ids[r]) ? parts.stopped : parts.live);
+  }
+  return parts;
+}
+
+State join(State live, const State& stopped) {
+  if (stopped.replica_ids.empty()) return live;
+  State all = empty_like(live);
+  std::size_t s = 0;
+  for (std::size_t r = 0; r <= live.replica_ids.size(); ++r) {
+    while (s < stopped.replica_ids.size() &&
+           (r == live.replica_ids.size() || stopped.replica_ids[s] < live.replica_ids[r])) {
+      append_replica(stopped, s++, all);
+    }
+    if (r < live.replica_ids.size()) append_replica(live, r, all);
+  }
+  return all;
+}
+
+std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const ClusterMasses& masses) {
+  return std::make_unique<CentredEngine>(std::move(engine), masses);
 }
 
 }  // namespace tarn

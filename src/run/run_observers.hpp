@@ -57,7 +57,14 @@ class StartRecord final : public CheckpointOnlyObserver {
   std::string name() const override { return "start"; }
 
  private:
-  void archive(io::Archive& a) override;
+  void archive(io::Archive& a) override {
+    a.list(messages, [&a](Message& message) { a(message.level, message.text); });
+    bool is_projected = slow.has_value();
+    a(is_projected);
+    if (!is_projected) return slow.reset();
+    if (a.is_reading()) slow.emplace();
+    a(slow->fast_before_kcal_per_mol, slow->fast_after_kcal_per_mol, slow->iterations);
+  }
 };
 
 /// Writes final.xyz at the end of a run: the scheme's own positions, and velocities without the
@@ -86,18 +93,6 @@ class FinalStructures final : public Observer {
   Engine& engine_;
   std::int64_t replicas_;  ///< number of replicas written, from 0
 };
-
-/// Creates the observers and skips makers that return null. @throws InputError for an empty maker
-std::vector<std::unique_ptr<Observer>> custom_observers(const std::vector<ObserverMaker>& makers,
-                                                        const RunInfo& run);
-
-/// The files they write.
-/// @throws InputError for an invalid file name, a file that the run itself writes, or a file that
-///         two observers write
-std::vector<std::string> files_of(const std::vector<std::unique_ptr<Observer>>& own);
-
-/// @throws InputError for two observers with the same name, which a checkpoint cannot distinguish
-void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers);
 
 /// The first event of a replica or walker.
 struct MoleculeEvent {

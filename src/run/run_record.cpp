@@ -1,5 +1,3 @@
-#include "run_record.hpp"
-
 #include <filesystem>
 #include <new>
 #include <string_view>
@@ -17,8 +15,6 @@ namespace tarn {
 namespace {
 
 using io::json;
-
-std::string text(std::string_view value) { return json(value); }
 
 /// Fractions of the time spent in each stage.
 std::string stages(const EngineReport& report) {
@@ -49,7 +45,7 @@ std::string average_list(const std::vector<AveragedQuantity>& averages) {
     values.push_back(fmt::format(
         "{{\"table\": {}, \"quantity\": {}, {}\"mean\": {}, \"error\": {}, \"autocorrelation_ps\": "
         "{}, \"independent_samples\": {}, \"samples\": {}, \"converged\": {}}}",
-        text(a.table), text(a.quantity), bath, json(a.mean), json(a.error),
+        json(a.table), json(a.quantity), bath, json(a.mean), json(a.error),
         a.autocorrelation_ps ? json(*a.autocorrelation_ps) : "null", json(a.independent_samples),
         json(a.samples), a.converged));
   }
@@ -111,8 +107,8 @@ std::string list_of(const std::vector<EnginePart>& parts) {
   for (const EnginePart& part : parts) {
     io::JsonObject object;
     object.add("rank", json(std::int64_t{part.rank}))
-        .add("host", text(part.host))
-        .add("device", text(part.device))
+        .add("host", json(part.host))
+        .add("device", json(part.device))
         .add("replicas", json(part.replicas))
         .add("first_replica", json(part.first_replica))
         .add("last_replica", json(part.last_replica));
@@ -128,15 +124,15 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
   const RunResult& result = record.result;
   const auto speed = [&](double rate) { return record.has_replicas ? json(rate) : "null"; };
   io::JsonObject object;
-  object.add("status", text(record.status));
-  if (!record.error.empty()) object.add("error", text(record.error));
-  object.add("tarn_version", text(kVersion))
-      .add("deck_path", text(deck.path))
-      .add("deck", text(resolved_deck(deck)))
-      .add("physics", text(fmt::format("{:016x}", io::checksum(physics_fingerprint(deck)))));
+  object.add("status", json(record.status));
+  if (!record.error.empty()) object.add("error", json(record.error));
+  object.add("tarn_version", json(kVersion))
+      .add("deck_path", json(deck.path))
+      .add("deck", json(resolved_deck(deck)))
+      .add("physics", json(fmt::format("{:016x}", io::checksum(physics_fingerprint(deck)))));
   if (const std::string name = potential_text(deck); !name.empty())
-    object.add("potential", text(name));
-  object.add("device", text(result.device))
+    object.add("potential", json(name));
+  object.add("device", json(result.device))
       .add("parts", record.parts.size() > 1 ? list_of(record.parts) : "[]")
       .add("seed", fmt::to_string(deck.system.seed))
       .add("molecules", json(std::int64_t{record.molecules}))

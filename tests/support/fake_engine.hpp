@@ -102,7 +102,7 @@ class FakeEngine : public Engine {
     if (requested & (kShape | kParts | kLindemann | kLindemannSums | kShapeMoments |
                      kLindemannMoments | kRadialCounts)) {
       measures_.fill(requested, frame);
-      measures_.put_sums(frame);
+      put_sums(frame);
     }
     fill_moments(requested, false, groups_, 1, frame);
     if (!(fields & kPositions)) frame.positions_A.clear();
@@ -113,7 +113,7 @@ class FakeEngine : public Engine {
     }
   }
   void measure_with(const MeasureSettings& settings) override {
-    measures_ = PositionMeasures(model_, settings);
+    measures_ = PositionMeasures(model_, settings, indices_of(settings.lindemann_sums));
     groups_ = ReplicaGroups(settings.moment_groups);
   }
   void exchange(std::span<const StateExchange> pairs) override {
@@ -154,6 +154,33 @@ class FakeEngine : public Engine {
       }
       const MoleculeGeometry geometry = molecule_geometry(all, state_.molecules);
       frame.geometry.push_back({geometry, geometry});
+    }
+  }
+  static PositionMeasures::Indices indices_of(const LindemannSums& sums) {
+    PositionMeasures::Indices indices;
+    for (std::size_t r = 0; r < sums.replica_ids.size(); ++r) {
+      const auto part = [&](const std::vector<double>& all) {
+        const std::size_t pairs = all.size() / sums.replica_ids.size();
+        const auto of_replica = std::span(all).subspan(r * pairs, pairs);
+        return std::vector<double>(of_replica.begin(), of_replica.end());
+      };
+      indices[sums.replica_ids[r]].restore(
+          {sums.samples, part(sums.means_A), part(sums.squares_A2)});
+    }
+    return indices;
+  }
+  void put_sums(Frame& frame) const {
+    LindemannSums& sums = frame.lindemann_sums;
+    sums = {0, {}, {}, {}};
+    for (const std::int64_t id : frame.replica_ids) {
+      const auto found = measures_.indices().find(id);
+      if (found == measures_.indices().end() || found->second.memory().samples == 0) continue;
+      const analysis::LindemannIndex::Memory& memory = found->second.memory();
+      sums.samples = memory.samples;
+      sums.replica_ids.push_back(id);
+      sums.means_A.insert(sums.means_A.end(), memory.means_A.begin(), memory.means_A.end());
+      sums.squares_A2.insert(sums.squares_A2.end(), memory.squares_A2.begin(),
+                             memory.squares_A2.end());
     }
   }
   void step_once() {

@@ -1,5 +1,4 @@
-#include "analysis/halves.hpp"
-
+#include "analysis/blocking.hpp"
 #include "testing.hpp"
 
 namespace tarn::analysis {

@@ -9,7 +9,7 @@
 #include "observe/observable.hpp"
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
-#include "observe/trajectory_rdf.hpp"
+#include "observe/trajectory_tables.hpp"
 #include "quiet_run.hpp"
 #include "start/molecule_frame.hpp"
 #include "tarn/analysis/cluster.hpp"

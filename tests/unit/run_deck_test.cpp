@@ -15,7 +15,6 @@
 #include "io/xyz.hpp"
 #include "one_replica.hpp"
 #include "run/run_messages.hpp"
-#include "run/run_record.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/io/formats.hpp"
 
