@@ -53,7 +53,9 @@ bool errors_are_from_groups(std::int64_t replicas) { return replicas >= kGroupsF
 
 std::vector<std::uint64_t> RdfCounts::pooled_counts() const {
   std::vector<std::uint64_t> pooled(size_, 0);
-  for (std::size_t i = 0; i < counts.size(); ++i) pooled[i % size_] += counts[i];
+  for (std::size_t first = 0; first < counts.size(); first += size_) {
+    for (std::size_t i = 0; i < size_; ++i) pooled[i] += counts[first + i];
+  }
   return pooled;
 }
 
