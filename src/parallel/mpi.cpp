@@ -52,17 +52,21 @@ class MpiTransport final : public Transport {
     MPI_Comm_dup(all, &orders_);
     MPI_Comm_dup(all, &data_);
     for (MPI_Comm own : {orders_, data_}) MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL);
-    MPI_Comm_rank(all, &rank_);
-    MPI_Comm_size(all, &size_);
+    MPI_Comm_rank(all, &place.rank);
+    MPI_Comm_size(all, &size);
+    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+    int length = 0;
+    MPI_Get_processor_name(name.data(), &length);
+    place.host.assign(name.data(), static_cast<std::size_t>(length));
     MPI_Comm node;
-    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &rank_on_node_);
-    MPI_Comm_size(node, &ranks_on_node_);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, place.rank, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &place.rank_on_node);
+    MPI_Comm_size(node, &place.ranks_on_node);
     cpu_set_t mine, all_of_node;
     CPU_ZERO(&mine);
     ::sched_getaffinity(0, sizeof(mine), &mine);
     MPI_Allreduce(&mine, &all_of_node, sizeof(mine), MPI_BYTE, MPI_BOR, node);
-    processors_of_node_ = CPU_COUNT(&all_of_node);
+    processors_of_node = CPU_COUNT(&all_of_node);
     MPI_Comm_free(&node);
   }
   ~MpiTransport() override {
@@ -74,17 +78,6 @@ class MpiTransport final : public Transport {
     if (finalizes_) MPI_Finalize();
   }
 
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
-  int rank_on_node() const override { return rank_on_node_; }
-  int ranks_on_node() const override { return ranks_on_node_; }
-  int processors_of_node() const override { return processors_of_node_; }
-  std::string host() const override {
-    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-    int length = 0;
-    MPI_Get_processor_name(name.data(), &length);
-    return {name.data(), static_cast<std::size_t>(length)};
-  }
   std::string library() const override {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> name{};
     int length = 0;
@@ -92,7 +85,6 @@ class MpiTransport final : public Transport {
     const std::string text(name.data(), static_cast<std::size_t>(length));
     return text.substr(0, text.find_first_of(",\n"));
   }
-  void share_processors(bool yes) override { shares_ = yes; }
   [[noreturn]] void abort(int exit_code) override {
     MPI_Abort(data_, exit_code);
     std::_Exit(exit_code);
@@ -122,7 +114,7 @@ class MpiTransport final : public Transport {
   Words receive(int from, Tag tag) override {
     MPI_Message message;
     MPI_Status status;
-    Patience patience(shares_);
+    Patience patience(shares_processors);
     for (int arrived = 0;;) {
       MPI_Improbe(from, static_cast<int>(tag), data_, &arrived, &message, &status);
       if (arrived != 0) break;
@@ -142,7 +134,7 @@ class MpiTransport final : public Transport {
   }
 
   std::vector<std::int64_t> gather(std::int64_t value) override {
-    std::vector<std::int64_t> values(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
+    std::vector<std::int64_t> values(place.rank == 0 ? static_cast<std::size_t>(size) : 0);
     MPI_Request request;
     MPI_Igather(&value, 1, MPI_INT64_T, values.data(), 1, MPI_INT64_T, 0, data_, &request);
     wait(request);
@@ -150,7 +142,7 @@ class MpiTransport final : public Transport {
   }
   void add_up(std::span<std::uint64_t> values) override {
     MPI_Request request;
-    const bool is_root = rank_ == 0;
+    const bool is_root = place.rank == 0;
     MPI_Ireduce(is_root ? MPI_IN_PLACE : values.data(), is_root ? values.data() : nullptr,
                 static_cast<int>(values.size()), MPI_UINT64_T, MPI_SUM, 0, data_, &request);
     wait(request);
@@ -167,7 +159,7 @@ class MpiTransport final : public Transport {
   };
 
   void wait(MPI_Request& request) {
-    Patience patience(shares_);
+    Patience patience(shares_processors);
     for (int done = 0;;) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done != 0) return;
@@ -184,9 +176,8 @@ class MpiTransport final : public Transport {
     });
   }
 
-  bool finalizes_, shares_ = false;
+  bool finalizes_;
   MPI_Comm orders_{}, data_{};
-  int rank_ = 0, size_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1, processors_of_node_ = 1;
   std::list<GivenOrder> orders_given_;  // lists: MPI keeps their addresses
   std::list<SentMessage> sent_;
 };

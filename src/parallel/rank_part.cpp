@@ -204,14 +204,14 @@ void RankPart::finish_frame() {
 /// Rows of the groups go to the ranks that add them up, also from ranks without rows: these expect
 /// one message from each.
 void RankPart::reduce_rows(unsigned moments) {
-  const int ranks = transport_.size(), groups = settings_.moment_groups;
+  const int ranks = transport_.size, groups = settings_.moment_groups;
   const int adding = adding_ranks(groups, ranks);
   int mine = -1;
   Frame own_rows;
   for (int number = 0; number < adding; ++number) {
     Frame rows = rows_for(number, frame_, groups, ranks);
     const int to = adding_rank(number, groups, ranks);
-    if (to == transport_.rank()) {
+    if (to == place_.rank) {
       mine = number;
       own_rows = std::move(rows);
       continue;
@@ -222,9 +222,9 @@ void RankPart::reduce_rows(unsigned moments) {
   if (mine < 0) return;
   std::vector<Frame> all(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    if (rank != transport_.rank()) unpack(transport_.receive(rank, Tag::rows), all[rank]);
+    if (rank != place_.rank) unpack(transport_.receive(rank, Tag::rows), all[rank]);
   }
-  all[transport_.rank()] = std::move(own_rows);
+  all[place_.rank] = std::move(own_rows);
   Frame whole;
   join_frames(all, moments, flexible_, groups_, threads_, whole);
   for (const auto member : kMomentMembers) {

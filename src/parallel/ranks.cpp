@@ -384,15 +384,11 @@ class TransportRanks final : public Ranks {
  public:
   TransportRanks(std::unique_ptr<Transport> transport, const LaunchedTask& task)
       : transport_(std::move(transport)) {
-    const int processors_here = processors();
-    place_.rank = transport_->rank();
-    place_.host = transport_->host();
-    place_.rank_on_node = transport_->rank_on_node();
-    place_.ranks_on_node = transport_->ranks_on_node();
-    place_.processors = processors_here;
-    const int of_node = within_quota(transport_->processors_of_node());
-    place_.threads = default_threads_of_rank(processors_here, of_node, place_.ranks_on_node);
-    transport_->share_processors(place_.threads * place_.ranks_on_node > of_node);
+    place_ = transport_->place;
+    place_.processors = processors();
+    const int of_node = within_quota(transport_->processors_of_node);
+    place_.threads = default_threads_of_rank(place_.processors, of_node, place_.ranks_on_node);
+    transport_->shares_processors = place_.threads * place_.ranks_on_node > of_node;
     if (rank() == 0) {
       take_places(task);
     } else {
@@ -403,8 +399,8 @@ class TransportRanks final : public Ranks {
     if (rank() == 0) transport_->give({OrderKind::end});
   }
 
-  int rank() const override { return transport_->rank(); }
-  int size() const override { return transport_->size(); }
+  int rank() const override { return place_.rank; }
+  int size() const override { return transport_->size; }
   std::string library() const override { return transport_->library(); }
 
   void abort(int exit_code) override { transport_->abort(exit_code); }

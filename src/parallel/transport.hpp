@@ -8,6 +8,7 @@
 
 #include "core/packing.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/ranks.hpp"
 
 namespace tarn::parallel {
 
@@ -53,16 +54,12 @@ class FrameOwner {
 class Transport {
  public:
   virtual ~Transport() = default;
-  virtual int rank() const = 0;
-  virtual int size() const = 0;
-  virtual int rank_on_node() const = 0;
-  virtual int ranks_on_node() const = 0;
-  /// Number of processors that the ranks on this node may use together.
-  virtual int processors_of_node() const = 0;
-  virtual std::string host() const = 0;
-  virtual std::string library() const = 0;
+  RankPlace place;  ///< of this rank, without processors and threads
+  int size = 1;
+  int processors_of_node = 1;  ///< that the ranks on this node may use together
   /// Whether ranks on this node must share processors: waiting ranks then pause early.
-  virtual void share_processors(bool yes) = 0;
+  bool shares_processors = false;
+  virtual std::string library() const = 0;
 
   /// Rank 0: gives an order to all others, without waiting for them.
   virtual void give(const Order& order) = 0;
