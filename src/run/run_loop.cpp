@@ -124,6 +124,7 @@ void run_loop(Engine& engine, const Observers& observers, std::int64_t last_step
   MeasureSettings settings;
   for (const auto& observer : observers) observer->configure(settings);
   engine.measure_with(settings);
+  for (const auto& observer : observers) observer->keep_in(engine);
   Pace pace;
   const WaitAtTheEnd wait_at_the_end(engine);
   FramesForObservers frames(engine, observers);
