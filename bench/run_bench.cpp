@@ -65,6 +65,11 @@ std::vector<Case> cases(const std::string& inputs) {
   Case rdf = seven("rdf every 10", {"observe.rdf.every=10"});
   energies_100.unset = energies_1000.unset = {"observe.rdf"};
   rdf.unset = {"observe.energies"};
+  Case correlation = seven("correlation every 10",
+                           {"observe.correlation.every=10", "observe.correlation.length_ps=2"});
+  Case spectrum = seven("spectrum every 4",
+                        {"observe.spectrum.every=4", "observe.spectrum.resolution_per_cm=50"});
+  correlation.gpu_replicas = spectrum.gpu_replicas = 10'000;  // more would exceed their limits
   for (Case* c : {&energies_100, &energies_1000})
     c->set.push_back("observe.energies.replicas=mean");
   const Case none = seven("no observer", {}, 40'000);
@@ -77,6 +82,8 @@ std::vector<Case> cases(const std::string& inputs) {
                                       "observe.cluster.lindemann=false"}),
           conservation,
           rdf,
+          correlation,
+          spectrum,
           thousand(none, "1000 clusters, no observer"),
           thousand(energies_100, "1000 clusters, energies every 100"),
           thousand(conservation, "1000 clusters, conservation every 100"),

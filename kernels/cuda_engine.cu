@@ -20,6 +20,7 @@
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
+#include "kernels/histories.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/many_body.hpp"
 #include "kernels/replica_memory.hpp"
@@ -264,6 +265,17 @@ class CudaEngine final : public Engine {
     use_device();
     std::function<State()> copy = states_.begin(replicas_, step_, threads_, stream_.stream());
     return copy ? copy : Engine::begin_state();
+  }
+
+  std::unique_ptr<History> keep_history(const HistoryRequest& request) override {
+    use_device();
+    return make_history(
+        request, measure_numbers_, replica_ids(), stream_.stream(), [this]() -> const DeviceState& {
+          use_device();
+          if (!rings_) return replicas_.device();
+          launch_centroids(replicas_.device(), rings_->centroids(), stream_.stream());
+          return rings_->centroids();
+        });
   }
 
   bool begin_snapshot(unsigned fields) override {

@@ -35,11 +35,13 @@ cmake --preset $preset -DTARN_WERROR=OFF"
 # The programs that tools/gpu-check runs: paths in a build folder, and their targets.
 # shellcheck disable=SC2034  # used by scripts that source this file
 gpu_programs=(bin/tarn bin/gpu_bench bin/run_bench tests/device/device_probe_test
-  tests/device/engine_devices_test tests/device/many_body_devices_test
+  tests/device/engine_devices_test tests/device/history_devices_test
+  tests/device/many_body_devices_test
   tests/device/ring_devices_test tests/device/roots_test tests/device/single_point_test)
 # shellcheck disable=SC2034
 gpu_targets=(tarn_cli gpu_bench run_bench device_device_probe_test device_engine_devices_test
-  device_many_body_devices_test device_ring_devices_test device_roots_test device_single_point_test)
+  device_history_devices_test device_many_body_devices_test device_ring_devices_test
+  device_roots_test device_single_point_test)
 # gpu_sources: prints one checksum of all sources of these programs.
 gpu_sources() {
   find include src kernels bench tests/device tests/support cmake CMakeLists.txt -type f -print0 |

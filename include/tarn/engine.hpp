@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -281,6 +283,36 @@ struct ReceivedCoordinates {
   std::int64_t from = 0;         ///< id of the replica from which they come
 };
 
+/// Samples of replicas in the memory of the device that computes the steps: results of windows or
+/// segments replace arrays in frames.
+class History {
+ public:
+  /// By replica id. Time correlations: see CorrelationLayout. Velocities: [sample][coordinate] in
+  /// float.
+  using Memory = std::map<std::int64_t, std::vector<std::byte>>;
+
+  virtual ~History() = default;
+  /// Adds the present state of the engine.
+  /// @param number of the sample, from 0; of velocities in the present segment
+  /// @return if it completes a window of time correlations, the numbers of that window in a
+  ///         CorrelationLayout; if it completes a segment, the powers of analysis::Periodogram of
+  ///         velocities and then of currents. Of running replicas by id; else empty. A segment
+  ///         loses its first half.
+  virtual std::map<std::int64_t, std::vector<double>> sample(std::int64_t number) = 0;
+  /// Of the running replicas.
+  virtual Memory memory() const = 0;
+};
+
+/// A History of time correlations of positions, or of powers of velocities.
+struct HistoryRequest {
+  int replicas = 0;             ///< of replicas with a lower id
+  int longest = 0;              ///< lag of time correlations [samples]; 0: powers
+  int samples = 0;              ///< of velocities in a segment
+  std::vector<double> weights;  ///< [coordinate] of the powers of velocities
+  double current_weight = 0.0;  ///< of the powers of v(H1) + v(H2) - 2 v(O), summed over molecules
+  History::Memory memory;       ///< of at least these replicas, to continue from; empty: nothing
+};
+
 /// Owns the state of some replicas, on one device or on several, and advances it.
 ///
 /// Results are bitwise reproducible: advance(a) and advance(b) give the same bits as advance(a +
@@ -304,6 +336,11 @@ class Engine {
   /// Sets what measurements need beyond the state, and starts the Lindemann sums anew or from those
   /// of the settings.
   virtual void measure_with(const MeasureSettings& settings) = 0;
+  /// Starts to keep a history on the device of this engine, which must outlive it.
+  /// @return null if it cannot be kept there: take snapshots
+  virtual std::unique_ptr<History> keep_history(const HistoryRequest& /*request*/) {
+    return nullptr;
+  }
   /// Starts an advance(); it may return before the steps are done. Before wait(), only
   /// begin_snapshot(), finish_snapshot() and another begin_advance() may be called.
   virtual void begin_advance(std::int64_t n_steps) { advance(n_steps); }

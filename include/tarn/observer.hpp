@@ -79,6 +79,9 @@ class Observer {
   virtual unsigned accumulated() const { return fields() & kPairCounts; }
   /// Adds the settings that its fields require. Called at the start of run_loop().
   virtual void configure(MeasureSettings& /*settings*/) const {}
+  /// Offers the engine, whose History may replace arrays in frames. Called at the start of
+  /// run_loop(), after begin() or load().
+  virtual void keep_in(Engine& /*engine*/) {}
   /// Whether observe() may be called while the engine computes later steps: true if it uses nothing
   /// but the frame, and does not change every().
   virtual bool may_lag() const { return false; }

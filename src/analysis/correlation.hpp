@@ -3,12 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "memory.hpp"
+#include "physics/time_correlation.hpp"
 #include "tarn/physics/parameters.hpp"
 
 /// @file
@@ -16,22 +17,9 @@
 
 namespace tarn::analysis {
 
-/// The correlation functions. Equation (68): Legendre polynomials P1 and P2 of the reorientation of
-/// O-H bonds, H-H vectors and dipoles. Equation (69): pairs of molecules that are hydrogen-bonded
-/// at the origin and at the lag (intermittent), or at all samples between (continuous). Equation
-/// (70): mean square displacement of the oxygens.
-enum Correlation : std::size_t {
-  kOhP1,
-  kOhP2,
-  kHhP1,
-  kHhP2,
-  kDipoleP1,
-  kDipoleP2,
-  kIntermittentBond,
-  kContinuousBond,
-  kDisplacement  ///< mean square [A^2]
-};
-inline constexpr std::size_t kCorrelations = 9;
+using enum Correlation;
+using tarn::Correlation;
+using tarn::kCorrelations;
 constexpr bool is_bond_correlation(std::size_t correlation) {
   return correlation == kIntermittentBond || correlation == kContinuousBond;
 }
@@ -50,10 +38,11 @@ struct CorrelationWindow {
 /// origins. Each is compared with all samples up to the longest lag, so all lags have the same
 /// number of terms.
 ///
-/// Memory: about 15 kOrigins numbers per molecule and 2 kCorrelations numbers per lag.
+/// Memory: 15 kOrigins numbers per molecule, 2 kOrigins bits per pair of molecules, and 2
+/// kCorrelations numbers per lag.
 class TimeCorrelation {
  public:
-  static constexpr std::size_t kOrigins = 16;
+  static constexpr std::size_t kOrigins = tarn::kOrigins;
 
   /// @param molecules of the cluster
   /// @param masses displacements are relative to the centre of mass
@@ -62,7 +51,7 @@ class TimeCorrelation {
 
   /// Samples between two origins.
   static constexpr std::size_t spacing(std::size_t longest) {
-    return (longest + kOrigins - 1) / kOrigins;
+    return static_cast<std::size_t>(CorrelationLayout{1, static_cast<int>(longest)}.spacing());
   }
   /// Samples between the beginnings of two windows.
   static constexpr std::size_t window_samples(std::size_t longest) {
@@ -79,47 +68,34 @@ class TimeCorrelation {
   /// @return the window that this sample completes, if any
   std::optional<CorrelationWindow> add(std::span<const double> positions_A);
 
+  std::int64_t samples() const { return samples_; }
+  /// The memory() of a History of this cluster, after as many samples.
+  std::vector<std::byte>& bytes() { return bytes_; }
+  void take(std::vector<std::byte> bytes, std::int64_t samples) {
+    bytes_ = std::move(bytes);
+    samples_ = samples;
+  }
+  /// @param numbers of a CorrelationLayout
+  static CorrelationWindow window(const CorrelationLayout& layout, std::span<const double> numbers);
+
   /// The state for a checkpoint.
   void archive(Memory& m);
   std::vector<double> memory() const { return memory_of(*this); }
   void restore(std::span<const double> memory) { restore_from(memory, *this); }
 
  private:
-  /// The four unit vectors of equation (68), O-H1, O-H2, H-H and dipole, and the oxygen relative to
-  /// the centre of mass: [vector, component][molecule], kVectors * 3 rows.
-  static constexpr std::size_t kTurning = 4, kVectors = kTurning + 1;
-  struct Configuration {
-    std::vector<double> vectors;
-    std::vector<std::int64_t> bonded;  ///< pairs i < j as i N + j, sorted
-  };
-  struct Origin {
-    std::int64_t born;                 ///< sample
-    std::vector<std::int64_t> bonded;  ///< pairs
-    std::vector<std::int64_t> still;   ///< those bonded at all samples since
-  };
-
-  Configuration configuration(std::span<const double> positions_A) const;
-  /// Adds the correlations of a configuration with the origins from number `first` on.
-  void compare(const Configuration& now, std::size_t first);
-  CorrelationWindow empty_window() const;
-  std::int64_t window_of(const Origin& origin) const {
-    return origin.born / static_cast<std::int64_t>(window_samples(longest_));
+  /// Allocates it, unless that was done.
+  CorrelationMemory parts() {
+    bytes_.resize(layout_.bytes());
+    return layout_.parts(bytes_.data());
   }
+  void archive_pairs(Memory& m, std::uint32_t* words);
 
-  /// Its number in then_.
-  std::size_t place_of(const Origin& origin) const {
-    return static_cast<std::size_t>(origin.born) / spacing(longest_) % kOrigins;
-  }
-
-  std::size_t molecules_, longest_;
+  CorrelationLayout layout_;
   ClusterMasses masses_;
   double share_o_, share_h_;  // mass fraction of an atom in its molecule, without isotopes
   std::int64_t samples_ = 0;
-  std::int64_t first_window_ = 0;          // number of windows_.front()
-  std::deque<Origin> origins_;             // the oldest first
-  std::vector<double> then_;               // vectors of the origins, [row][place_of(origin)]
-  std::vector<bool> is_bonded_;            // by pair; all false but within compare()
-  std::deque<CorrelationWindow> windows_;  // those not complete
+  std::vector<std::byte> bytes_;  // see CorrelationLayout
 };
 
 /// Count of the numbers stored for the time correlation of `followed` replicas with `samples`

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "physics/fourier.hpp"
+
 /// @file
 /// Power spectra of segments (Welch 1967) with a Hann window, equation (56).
 
@@ -27,7 +29,7 @@ class Periodogram {
   explicit Periodogram(std::size_t samples);
 
   /// Number of frequencies k / (samples interval), k = 0 .. samples/2, from zero to Nyquist's.
-  std::size_t frequencies() const { return window_.size() / 2 + 1; }
+  std::size_t frequencies() const { return z_.size() / 2 + 1; }
 
   /// Adds the powers of the segments of several series, one-sided and corrected for the window w,
   ///   P_k = c_k |sum_j w_j u_j exp(-2 pi i jk/L)|^2 / (L sum_j w_j^2),
@@ -43,13 +45,10 @@ class Periodogram {
   /// Complex numbers of one sample or frequency. A lane transforms two real series, one as the real
   /// and one as the imaginary part. All lanes are computed together.
   struct alignas(64) Lanes {
-    static constexpr std::size_t kNumber = 8;
+    static constexpr int kNumber = 8;
     double re[kNumber], im[kNumber];
   };
-  std::vector<double> window_;        ///< its squares sum to 1/L
-  std::vector<double> roots_;         ///< cos(2 pi j/L), then -sin(2 pi j/L)
-  std::vector<std::size_t> radices_;  ///< of the passes of the transform
-  std::vector<std::size_t> rows_;     ///< [number of z after all passes] frequency
+  SpectrumTables tables_;
   std::vector<Lanes> z_, squares_;
 };
 

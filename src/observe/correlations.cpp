@@ -1,5 +1,6 @@
 #include "correlations.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -47,7 +48,8 @@ class CorrelationObserver final : public ArchivedObserver {
                        correlations_.longest(), info_.first_averaged_step,
                        selection_text(section_.replicas));
   }
-  unsigned fields() const override { return kPositions; }
+  unsigned fields() const override { return correlations_.fields(); }
+  void keep_in(Engine& engine) override { correlations_.keep_in(engine); }
   std::int64_t every() const override {
     return correlations_.empty() ? info_.first_sample(section_.every) : section_.every;
   }
@@ -93,13 +95,35 @@ Correlations::Correlations(const ObserveCorrelation& section, const ClusterMasse
   integrals_.fill(mean);
 }
 
+void Correlations::keep_in(Engine& engine) {
+  take_history();
+  history_.reset();
+  HistoryRequest request;
+  request.replicas = replicas_;
+  request.longest = static_cast<int>(longest_);
+  for (const auto& [id, cluster] : clusters_) samples_ = std::max(samples_, cluster.samples());
+  // Stopped replicas have fewer samples.
+  for (auto& [id, cluster] : clusters_) {
+    if (cluster.samples() == samples_) request.memory.emplace(id, cluster.bytes());
+  }
+  history_ = engine.keep_history(request);
+  if (history_) clusters_.clear();
+}
+
+void Correlations::take_history() {
+  if (!history_ || samples_ == 0) return;
+  for (auto& [id, bytes] : history_->memory()) {
+    clusters_.emplace(id, new_cluster()).first->second.take(std::move(bytes), samples_);
+  }
+}
+
 void Correlations::observe(const Frame& frame, int threads) {
   struct Task {
     std::size_t replica;
     analysis::TimeCorrelation* cluster;
   };
   std::vector<Task> tasks;
-  for (std::size_t r = 0; r < frame.live(); ++r) {
+  for (std::size_t r = 0; r < frame.live() && !history_; ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (id >= replicas_) continue;
     auto cluster = clusters_.find(id);
@@ -113,6 +137,14 @@ void Correlations::observe(const Frame& frame, int threads) {
   });
   const std::size_t series = PooledBlocking::series_of_replicas(replicas_);
   std::vector<std::vector<const CorrelationWindow*>> windows(series);
+  std::map<std::int64_t, CorrelationWindow> by_engine;
+  if (history_) {
+    const CorrelationLayout layout{static_cast<int>(molecules_), static_cast<int>(longest_)};
+    for (const auto& [id, numbers] : history_->sample(samples_++)) {
+      by_engine[id] = analysis::TimeCorrelation::window(layout, numbers);
+    }
+  }
+  for (const auto& [id, window] : by_engine) windows[sample_group(id, series)].push_back(&window);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!whole[i]) continue;
     windows[sample_group(frame.replica_ids[tasks[i].replica], series)].push_back(&*whole[i]);

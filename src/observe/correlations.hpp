@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,12 @@ class Correlations {
                int replicas, double timestep_fs);
 
   /// Whether there are no samples yet.
-  bool empty() const { return clusters_.empty(); }
-  /// Adds the positions of the frame as the next sample. @param threads see for_each_index()
+  bool empty() const { return clusters_.empty() && samples_ == 0; }
+  void keep_in(Engine& engine);
+  /// Fields of observe().
+  unsigned fields() const { return history_ ? kNoFields : kPositions; }
+  /// Adds the positions of the frame, or those in the history, as the next sample.
+  /// @param threads see for_each_index()
   void observe(const Frame& frame, int threads);
 
   std::size_t longest() const { return longest_; }
@@ -56,7 +61,9 @@ class Correlations {
   /// @throws LayoutError if the data do not match
   void archive(io::Archive& a) {
     a.fixed(windows_);
+    take_history();
     a.map(clusters_, [this] { return new_cluster(); });
+    if (history_) clusters_.clear();
     for (std::size_t c = 0; c < analysis::kCorrelations; ++c) {
       a.fixed(means_[c]);
       a(integrals_[c]);
@@ -68,6 +75,8 @@ class Correlations {
     return static_cast<double>(static_cast<std::int64_t>(lag) * every_) * timestep_fs_ / 1000.0;
   }
   analysis::TimeCorrelation new_cluster() const { return {molecules_, masses_, longest_}; }
+  /// Fills the clusters, for a checkpoint.
+  void take_history();
   /// Adds the complete windows of the replicas of a series as its next value.
   void add(std::size_t series, const std::vector<const analysis::CorrelationWindow*>& windows);
 
@@ -77,6 +86,8 @@ class Correlations {
   ClusterMasses masses_;
   int replicas_;
   std::map<std::int64_t, analysis::TimeCorrelation> clusters_;  // by replica id
+  std::unique_ptr<History> history_;                            // in place of the clusters
+  std::int64_t samples_ = 0;                                    // in the history
   // Number of windows of all replicas with data; a window may have no bonds.
   std::array<std::int64_t, analysis::kCorrelations> windows_{};
   std::array<std::vector<analysis::PooledBlocking>, analysis::kCorrelations> means_;  // [lag]

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <numeric>
 
@@ -20,11 +21,9 @@
 namespace tarn {
 namespace {
 
-/// Power spectrum of a segment of one replica; the last element is the sum.
-struct SegmentPower {
-  std::vector<double> kinetic;  // power of sqrt(m) v [kcal/mol]
-  std::vector<double> dipole;   // power of the dipole velocity [e^2 A^2/akma^2]
-};
+/// Power spectra of a segment by replica id: [frequency] of sqrt(m) v [kcal/mol], and then of the
+/// dipole velocity [e^2 A^2/akma^2].
+using Powers = std::map<std::int64_t, std::vector<double>>;
 
 /// Means over the segments per frequency; the last element is that of the sum.
 using Means = std::vector<analysis::PooledBlocking>;
@@ -57,12 +56,33 @@ class SpectrumObserver final : public ArchivedObserver {
     return fmt::format("spectrum every {} samples {} from step {} replicas {}", section_.every,
                        samples_, info_.first_averaged_step, selection_text(section_.replicas));
   }
-  unsigned fields() const override { return has_dipoles() ? kVelocities | kDipoles : kVelocities; }
+  unsigned fields() const override {
+    if (history_) return kNoFields;
+    return has_dipoles() ? kVelocities | kDipoles : kVelocities;
+  }
+  void keep_in(Engine& engine) override {
+    if (has_dipoles()) return;
+    take_history();
+    history_.reset();
+    HistoryRequest request{replicas_,          0, static_cast<int>(samples_), masses_Da_,
+                           square_of_charge(), {}};
+    for (const auto& [id, velocities] : velocities_) {
+      const auto bytes = std::as_bytes(std::span(velocities));
+      request.memory[id].assign(bytes.begin(), bytes.end());
+    }
+    history_ = engine.keep_history(request);
+    if (history_) velocities_.clear();
+  }
   std::int64_t every() const override {
     return gathered_ == 0 ? info_.first_sample(section_.every) : section_.every;
   }
   void observe(const Frame& frame) override {
     if (frame.step < info_.first_averaged_step) return;
+    if (history_) {
+      const Powers powers = history_->sample(static_cast<std::int64_t>(gathered_++));
+      if (gathered_ == samples_) end_segment(powers);
+      return;
+    }
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (id >= replicas_) continue;
@@ -78,7 +98,7 @@ class SpectrumObserver final : public ArchivedObserver {
     std::erase_if(velocities_, [&](const auto& replica) {
       return replica.second.size() != gathered_ * numbers();
     });
-    if (gathered_ == samples_) end_segment();
+    if (gathered_ == samples_) end_segment(powers_of_velocities());
   }
   void finish() override {
     io::CsvTable csv(info_.out_dir + "/spectrum.csv",
@@ -124,69 +144,85 @@ class SpectrumObserver final : public ArchivedObserver {
 
  private:
   void archive(io::Archive& a) override {
+    take_history();
     a(gathered_, segments_, velocities_);
+    if (history_) velocities_.clear();
     a.fixed(states_, absorption_);
+  }
+  /// Fills the velocities from the memory of the engine.
+  void take_history() {
+    if (!history_ || gathered_ == 0) return;
+    for (const auto& [id, bytes] : history_->memory()) {
+      std::vector<float>& velocities = velocities_[id];
+      velocities.resize(gathered_ * numbers());
+      std::memcpy(velocities.data(), bytes.data(), velocities.size() * sizeof(float));
+    }
   }
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
   /// Whether the dipole moments are not those of charges on the atoms.
   bool has_dipoles() const { return !info_.potential && info_.system.model.is_many_body(); }
   /// Stored per sample: velocities, and the dipole moment.
   std::size_t numbers() const { return coordinates() + (has_dipoles() ? 3 : 0); }
-  void end_segment() {
-    std::vector<std::int64_t> ids;
-    for (const auto& [id, velocities] : velocities_) ids.push_back(id);
-    std::vector<SegmentPower> powers(ids.size());
+  /// Computes the powers of a segment, and drops its first half.
+  Powers powers_of_velocities() {
+    Powers powers;
+    std::vector<Powers::value_type*> all;
+    for (const auto& [id, v] : velocities_) all.push_back(&*powers.try_emplace(id).first);
     for_each_index(
-        static_cast<std::int64_t>(ids.size()), info_.threads,
-        [&](int) { return analysis::Periodogram(samples_); },
+        std::ssize(all), info_.threads, [&](int) { return analysis::Periodogram(samples_); },
         [&](analysis::Periodogram& periodogram, std::int64_t i) {
-          const auto at = static_cast<std::size_t>(i);
-          powers[at] = power_of(velocities_.at(ids[at]), periodogram);
+          auto& [id, power] = *all[static_cast<std::size_t>(i)];
+          power = power_of(velocities_.at(id), periodogram);
         });
-    // One value per series: the sum over its replicas, in order.
-    const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
-    for (std::size_t s = 0; s < series; ++s) {
-      std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
-      double weight = 0.0;
-      for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (sample_group(ids[i], series) != s) continue;
-        for (std::size_t k = 0; k < kinetic.size(); ++k) {
-          kinetic[k] += powers[i].kinetic[k];
-          dipole[k] += powers[i].dipole[k];
-        }
-        weight += kT_of(powers[i].kinetic.back());
-      }
-      if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // no motion
-      for (std::size_t k = 0; k < kinetic.size(); ++k) {
-        states_[k].add(s, kinetic[k], weight);
-        absorption_[k].add(s, dipole[k], weight);
-      }
-    }
     const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * numbers());
     for (auto& [id, velocities] : velocities_) {
       velocities.erase(velocities.begin(), velocities.begin() + half);
     }
+    return powers;
+  }
+  void end_segment(const Powers& powers) {
+    // One value per series: the sum over its replicas, in order.
+    const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
+    const std::size_t frequencies = states_.size() - 1;
+    for (std::size_t s = 0; s < series; ++s) {
+      std::vector<double> kinetic(frequencies + 1, 0.0), dipole(frequencies + 1, 0.0);
+      double weight = 0.0;
+      for (const auto& [id, power] : powers) {
+        if (sample_group(id, series) != s) continue;
+        const auto middle = power.begin() + std::ssize(power) / 2;
+        std::transform(power.begin(), middle, kinetic.begin(), kinetic.begin(), std::plus());
+        std::transform(middle, power.end(), dipole.begin(), dipole.begin(), std::plus());
+        const double sum = std::accumulate(power.begin(), middle, 0.0);
+        kinetic.back() += sum;
+        dipole.back() += std::accumulate(middle, power.end(), 0.0);
+        weight += kT_of(sum);
+      }
+      if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // no motion
+      for (std::size_t k = 0; k <= frequencies; ++k) {
+        states_[k].add(s, kinetic[k], weight);
+        absorption_[k].add(s, dipole[k], weight);
+      }
+    }
     gathered_ -= samples_ / 2;
-    segments_ += static_cast<std::int64_t>(ids.size());
+    segments_ += std::ssize(powers);
   }
   /// @param velocities [sample][number]
-  SegmentPower power_of(const std::vector<float>& velocities,
-                        analysis::Periodogram& periodogram) const {
-    SegmentPower power{std::vector<double>(states_.size(), 0.0),
-                       std::vector<double>(states_.size(), 0.0)};
-    periodogram.add(velocities, masses_Da_, power.kinetic);
+  std::vector<double> power_of(const std::vector<float>& velocities,
+                               analysis::Periodogram& periodogram) const {
+    const std::size_t frequencies = periodogram.frequencies();
+    std::vector<double> power(2 * frequencies);
+    const std::span kinetic(power.data(), frequencies), dipole(&power[frequencies], frequencies);
+    periodogram.add(velocities, masses_Da_, kinetic);
     if (has_dipoles()) {
-      add_dipole_power(velocities, periodogram, power.dipole);
+      add_dipole_power(velocities, periodogram, dipole);
     } else {
-      add_charge_power(velocities, periodogram, power.dipole);
+      add_charge_power(velocities, periodogram, dipole);
     }
-    power.kinetic.back() = std::accumulate(power.kinetic.begin(), power.kinetic.end() - 1, 0.0);
-    power.dipole.back() = std::accumulate(power.dipole.begin(), power.dipole.end() - 1, 0.0);
     return power;
   }
   /// The power of the derivative of the dipole moments: omega^2 times theirs.
   void add_dipole_power(const std::vector<float>& velocities, analysis::Periodogram& periodogram,
-                        std::vector<double>& power) const {
+                        std::span<double> power) const {
     std::vector<float> series(3 * samples_);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const auto dipole = [&](std::size_t j) -> double {
@@ -208,7 +244,7 @@ class SpectrumObserver final : public ArchivedObserver {
   }
   /// The power of the currents of the charges.
   void add_charge_power(const std::vector<float>& velocities, analysis::Periodogram& periodogram,
-                        std::vector<double>& power) const {
+                        std::span<double> power) const {
     std::vector<float> series(3 * samples_);
     for (std::size_t j = 0; j < samples_; ++j) {
       for (std::size_t m = j * coordinates(); m < (j + 1) * coordinates(); m += 9) {
@@ -218,9 +254,9 @@ class SpectrumObserver final : public ArchivedObserver {
         }
       }
     }
-    const double square = std::pow(info_.system.model.dipole_charge_e(), 2);
-    periodogram.add(series, std::array{square, square, square}, power);
+    periodogram.add(series, std::vector(3, square_of_charge()), power);
   }
+  double square_of_charge() const { return std::pow(info_.system.model.dipole_charge_e(), 2); }
   /// kT of the bath or, without one, of the segment.
   double kT_of(double kinetic) const { return kT_ > 0.0 ? kT_ : kinetic / degrees_; }
 
@@ -237,7 +273,8 @@ class SpectrumObserver final : public ArchivedObserver {
   // By replica id, [sample][coordinate]. Rounding to float changes the power by a fraction of
   // 10^-15.
   std::map<std::int64_t, std::vector<float>> velocities_;
-  std::int64_t segments_ = 0;  // summed over replicas
+  std::unique_ptr<History> history_;  // in place of the velocities
+  std::int64_t segments_ = 0;         // summed over replicas
   Means states_, absorption_;
 };
 

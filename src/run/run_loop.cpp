@@ -109,6 +109,7 @@ void run_loop(Engine& engine, const Observers& observers, std::int64_t last_step
   MeasureSettings settings;
   for (const auto& observer : observers) observer->configure(settings);
   engine.measure_with(settings);
+  for (const auto& observer : observers) observer->keep_in(engine);
   Pace pace;
   // Also after an exception of an observer.
   const std::unique_ptr<Engine, void (*)(Engine*)> wait_at_the_end(&engine, [](Engine* e) {

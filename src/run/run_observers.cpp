@@ -157,6 +157,9 @@ class CentredEngine final : public Engine {
   void begin_advance(std::int64_t n_steps) override { engine_->begin_advance(n_steps); }
   void wait() override { engine_->wait(); }
   void measure_with(const MeasureSettings& settings) override { engine_->measure_with(settings); }
+  std::unique_ptr<History> keep_history(const HistoryRequest& request) override {
+    return engine_->keep_history(request);  // displacements are relative to the centre of mass
+  }
   bool begin_snapshot(unsigned fields) override { return engine_->begin_snapshot(fields); }
   void finish_snapshot(Frame& frame) override { engine_->finish_snapshot(frame); }
   std::int64_t step() const override { return engine_->step(); }
