@@ -43,13 +43,14 @@ double TimeCorrelation::typical_numbers(double molecules, double longest) {
 CorrelationWindow TimeCorrelation::window(const CorrelationLayout& layout,
                                           std::span<const double> numbers) {
   CorrelationWindow window;
-  for (std::vector<double>& sums : window.sums) {
-    const auto lags = static_cast<std::size_t>(layout.longest + 1);
-    sums.assign(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(lags));
-    numbers = numbers.subspan(lags);
+  const auto lags = static_cast<std::size_t>(layout.longest + 1);
+  for (std::size_t c = 0; c < kCorrelations; ++c) {
+    for (std::size_t k = 0; k < lags; ++k) {
+      window.sums[c].push_back(numbers[k * kCorrelations + c]);
+    }
   }
   window.molecules = static_cast<double>(kOrigins) * layout.molecules;
-  window.bonds = numbers[0];
+  window.bonds = numbers.back();
   return window;
 }
 

@@ -42,11 +42,11 @@ TARN_HD void put_vectors(const Triple<double>& q, const Vec3<double>& centre, in
   const Vec3<double> vectors[] = {oh1, oh2, q.h2 - q.h1, oh1 + oh2, q.o - centre};
   for (int k = 0; k < kCorrelatedVectors; ++k) {
     const Vec3<double>& d = vectors[k];
-    const double length = k < kTurning ? sqrt(d.x * d.x + d.y * d.y + d.z * d.z) : 1.0;
+    const double scale = k < kTurning ? 1.0 / sqrt(d.x * d.x + d.y * d.y + d.z * d.z) : 1.0;
     double* const to = rows + 3 * k * molecules + molecule;
-    to[0] = d.x / length;
-    to[molecules] = d.y / length;
-    to[2 * molecules] = d.z / length;
+    to[0] = scale * d.x;
+    to[molecules] = scale * d.y;
+    to[2 * molecules] = scale * d.z;
   }
 }
 /// What a molecule adds to the centre of mass of a cluster without isotopes.
@@ -82,7 +82,7 @@ struct ComparedOrigins {
 /// The memory of a cluster for time correlations.
 struct CorrelationMemory {
   double* then;                   ///< vectors of the origins, [row][place]
-  double* windows;                ///< by slot: [correlation][lag], then the number of bonds
+  double* windows;                ///< by slot: [lag][correlation], then the number of bonds
   std::uint32_t *bonded, *still;  ///< pairs, at the origin and since then: [word][place]
 };
 
@@ -189,8 +189,8 @@ TARN_HD void compare(const CorrelationLayout& layout, const double* vectors,
     double& bonds = window[layout.window_numbers() - 1];
     const bool is_new = lag == 0 && first + o == 0;
     for (int c = 2 * part; c < 2 * part + 2 && c < kCorrelations; ++c) {
-      for (int k = 0; k < lags && is_new; ++k) window[c * lags + k] = 0.0;
-      window[c * lags + lag] += values[c % 2][o];
+      for (int k = 0; k < lags && is_new; ++k) window[k * kCorrelations + c] = 0.0;
+      window[lag * kCorrelations + c] += values[c % 2][o];
     }
     if (part == kIntermittentBond / 2 && lag == 0) bonds = (is_new ? 0.0 : bonds) + values[0][o];
   }
