@@ -676,7 +676,8 @@ std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& star
     }
   }
   // With one thread per device, waiting threads sleep, so that observers have the cores.
-  if (probe_devices().devices.size() > 1 && threads == 1 && cudaSetDevice(device_index) == cudaSuccess &&
+  if (probe_devices().devices.size() > 1 && threads == 1 &&
+      cudaSetDevice(device_index) == cudaSuccess &&
       cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) {
     cudaGetLastError();  // clear it: the flag is only a hint
   }

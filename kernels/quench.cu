@@ -152,8 +152,8 @@ void quench(const ClusterSystem& system, const QuenchRules& rules, bool m_site, 
                       static_cast<std::int64_t>(clusters),
                       static_cast<std::int64_t>(clusters * n)};
   const int per_warp = clusters_per_warp(system.molecules);
-  cuda_check(cudaDeviceSynchronize());  // the copies above are in the default stream
-  while (memory.count > 0 && (!should_continue || should_continue())) {
+  wait_for_copies();
+  do {
     const std::int64_t warps = (memory.count + per_warp - 1) / per_warp;
     const auto launch = [&]<bool kMSite, bool kFlexible>() {
       launch_threads(quench_kernel<kMSite, kFlexible>, warps * kWarpLanes, kThreads, stream, memory,
@@ -167,7 +167,7 @@ void quench(const ClusterSystem& system, const QuenchRules& rules, bool m_site, 
     }
     memory.count = keep_zeros(memory.active, memory.count, memory.numbers + QuenchNumber::kStatus,
                               QuenchNumber::kNumbers, stream);
-  }
+  } while (memory.count > 0 && (!should_continue || should_continue()));
   std::ranges::copy(x.download(), positions_A.begin());
   std::ranges::copy(on_device.download(), numbers.begin());
 }
@@ -193,7 +193,7 @@ void quench_on_cuda(const System& system, const QuenchRules& rules, int device_i
   const std::size_t bytes =
       sizeof(double) * (coordinates * (2 + QuenchRow::kRows) + QuenchNumber::kNumbers + 1);
   // Several threads may do the same.
-  const std::size_t most = std::max<std::size_t>(1, free / 32 / bytes);
+  const std::size_t most = std::max<std::size_t>(1, free / 128 / bytes);
   for (std::size_t first = 0; first * coordinates < positions_A.size(); first += most) {
     const std::size_t count = std::min(most, positions_A.size() / coordinates - first);
     gpu::quench(cluster, rules, system.model.has_m_site(), system.model.is_flexible(),

@@ -22,9 +22,10 @@ struct MinimiseOptions {
   /// forces at 1 A.
   double tolerance_kcal_per_mol_A = 1e-6;
   int max_iterations = 10'000;
-  /// Called before each iteration; the minimisation ends unconverged if it returns false.
+  /// Called before each iteration, and on a GPU after every twenty evaluations; the minimisation
+  /// ends unconverged if it returns false.
   std::function<bool()> should_continue{};
-  /// Called before each iteration with the progress.
+  /// Called before each iteration with the progress; not on a GPU.
   std::function<void(const MinimiseResult&)> on_iteration{};
 };
 

@@ -28,6 +28,7 @@ class FirstException {
       if (!thrown_.exchange(true)) first_ = std::current_exception();
     }
   }
+  bool has_caught() const { return thrown_; }
   /// Rethrows the first exception; call it after the region.
   void rethrow() const {
     if (first_) std::rethrow_exception(first_);

@@ -73,7 +73,8 @@ class Minima {
     positions_A_ = frame.positions_A;
     energies_.assign(replicas, kNoNumber);
     start::run_quenches(
-        {model_, frame.molecules, info_.potential, {}, info_.device}, {}, image_ids(frame), info_.threads,
+        {model_, frame.molecules, info_.potential, {}, info_.device}, {}, image_ids(frame),
+        info_.threads,
         [&](start::Quenches& quenches, std::int64_t r) { return quench_one(quenches, r); });
     if (frame.step < info_.first_averaged_step) return;
     std::vector<analysis::QuenchedCluster> clusters;

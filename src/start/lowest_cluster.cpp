@@ -247,13 +247,15 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   std::mutex mutex;
   const auto run_start = [&](start::Quenches& quenches, std::int64_t i) -> start::QuenchTask {
     const int start = static_cast<int>(i);
-    // The first start always runs: there must be a result.
+    // There must be a result.
     if (start > 0 && options.should_continue && !options.should_continue()) co_return {};
     Search search(model, molecules, options);
     std::vector<Minimum> minima;
     co_await search.run(quenches, seed, start, minima);
     Minimum& m = minima.front();
     const std::lock_guard lock(mutex);
+    const bool was_interrupted = options.should_continue && !options.should_continue();
+    if (was_interrupted && !lowest.positions_A.empty()) co_return {};
     energies[static_cast<std::size_t>(i)] = m.energy;
     if (keep > 1) kept.add(minima, start);
     if (lowest.positions_A.empty() ||
@@ -370,12 +372,10 @@ std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std
                                      std::int64_t replica, MinimiseResult* result,
                                      const std::function<bool()>& should_continue) {
   std::vector<double> x = random_cluster(model, molecules, seed, replica);
-  const auto quench = [&](start::Quenches& quenches, std::int64_t) -> start::QuenchTask {
-    const MinimiseResult r = co_await start::quench_random_cluster(quenches, x);
-    if (result) *result = r;
-    co_return r;
-  };
-  start::run_quenches({model, molecules}, {.should_continue = should_continue}, {}, 1, quench);
+  const MinimiseResult r =
+      start::run_alone({model, molecules}, {.should_continue = should_continue},
+                       [&](auto& quenches) { return start::quench_random_cluster(quenches, x); });
+  if (result) *result = r;
   return x;
 }
 

@@ -111,24 +111,11 @@ void check_dissociation(const start::Surface& surface, const MinimiseResult& res
                   *surface.omega));
 }
 
-/// A single cluster.
-template <class MakeTask>
-MinimiseResult run_alone(const start::Surface& surface, const MinimiseOptions& options,
-                         const MakeTask& make_task) {
-  MinimiseResult result;
-  const auto keep_result = [&](start::Quenches& quenches) -> start::QuenchTask {
-    co_return result = co_await make_task(quenches);
-  };
-  start::run_quenches(surface, options, {}, 1, [&](start::Quenches& quenches, std::int64_t) {
-    return keep_result(quenches);
-  });
-  return result;
-}
-
 MinimiseResult quench_alone(const start::Surface& surface, std::span<double> positions_A,
                             const MinimiseOptions& options) {
-  return run_alone(surface, options, [&](start::Quenches& quenches) {
-    return quenches.quench(positions_A, options.tolerance_kcal_per_mol_A, options.max_iterations);
+  return start::run_alone(surface, options, [&](start::Quenches& quenches) -> start::QuenchTask {
+    co_return co_await quenches.quench(positions_A, options.tolerance_kcal_per_mol_A,
+                                       options.max_iterations);
   });
 }
 
@@ -147,7 +134,7 @@ MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
                                  const MinimiseOptions& options) {
   check_size(force_field, positions_A);
-  return run_alone(surface_of(force_field), options, [&](start::Quenches& quenches) {
+  return start::run_alone(surface_of(force_field), options, [&](start::Quenches& quenches) {
     return start::quench_to_minimum(quenches, positions_A, options.tolerance_kcal_per_mol_A,
                                     options.max_iterations);
   });
@@ -193,15 +180,13 @@ start::QuenchTask start::quench_to_minimum(Quenches& quenches, std::span<double>
   co_return here;
 }
 
-start::QuenchTask start::relax(Quenches& quenches, std::span<double> positions_A,
-                               MinimiseResult* result) {
+start::QuenchTask start::relax(Quenches& quenches, std::span<double> positions_A) {
   const Surface& surface = quenches.surface();
   std::vector<double> x(positions_A.begin(), positions_A.end());
   const MinimiseResult r =
       co_await quenches.quench(x, 1e-7, std::min(2'000, max_quench_iterations(surface.molecules)));
   check_dissociation(surface, r);
   std::ranges::copy(x, positions_A.begin());
-  if (result) *result = r;
   co_return r;
 }
 

@@ -40,6 +40,8 @@ QuenchRules rules_of(const Surface& surface) {
                            : model.is_flexible()
                                ? stretch_potential(model.r_oh_A, flexible_parameters(model)).second
                                : kRealBondStiffness;
+  // Coordinates round to 1e-15 A, g to 4e-15 A^2; its force is 2 |d| omega^2 times that.
+  if (surface.omega) rules.bond_rounding = 2e-14 * *surface.omega * *surface.omega;
   rules.bond_unit_A = std::sqrt(kQuenchStiffness / stiffness);
   return rules;
 }
@@ -106,7 +108,10 @@ Quenches::Quench::Quench(Quenches& quenches, std::span<double> positions_A,
       tolerance_kcal_per_mol_A_(tolerance_kcal_per_mol_A),
       most_iterations_(most_iterations) {
   const Surface& surface = quenches.surface_;
-  if (!surface.is_soft()) fit_rigid_geometry(surface.model, positions_A);
+  if (!surface.is_soft()) {
+    fit_rigid_geometry(surface.model, positions_A);
+    return;
+  }
   MoleculeFrame frame;
   for (std::size_t m = 0; m < positions_A.size() / 9; ++m) {
     if (!MoleculeFrame::nearest_rigid(surface.model, &positions_A[9 * m], frame)) {
@@ -212,8 +217,7 @@ void Quenches::evaluate(std::span<const std::size_t> seats) {
   at = 0;
   for (const std::size_t seat : seats) {
     const std::span<const double> forces(&forces_->forces[at * numbers], numbers);
-    const bool finite = std::ranges::all_of(forces, [](double f) { return std::isfinite(f); });
-    group(seat).put_forces(cluster(seat), finite ? forces_->energies[at] : kNoNumber, forces);
+    group(seat).put_forces(cluster(seat), forces_->energies[at], forces);
     ++at;
   }
   for (std::size_t first = 0; first < seats_.size(); first += clusters_) group(first).step();
@@ -257,7 +261,7 @@ void Quenches::end_quenches(std::span<const std::size_t> seats,
     quench.result_ = {number(N::kStartEnergy), number(N::kEnergy), number(N::kGradient),
                       static_cast<int>(number(N::kIterations)), status == kQuenchConverged};
     quench.is_finite_ = status != kQuenchNotFinite;
-    if (status == kQuenchRuns && goes_on) {
+    if (status == kQuenchRuns && goes_on && !cuda_) {
       if (options_.on_iteration && number(N::kTries) == 0.0) options_.on_iteration(quench.result_);
       continue;
     }
@@ -269,7 +273,7 @@ void Quenches::end_quenches(std::span<const std::size_t> seats,
     now_ = seat;
     seats_[seat].quench = nullptr;
     quench.waiting_.resume();
-    // Whatever the task makes of it.
+    // Also if the task has caught it.
     if (failure_) std::rethrow_exception(failure_);
     if (!seats_[seat].task->has_ended()) continue;
     if (!failed || seats_[seat].number < failed->number) {
@@ -311,6 +315,7 @@ void run_quenches(const Surface& surface, const MinimiseOptions& options, const 
                   const std::function<QuenchTask(Quenches&, std::int64_t i)>& make_task) {
   const std::int64_t n = std::ssize(ids.of_tasks);
   std::atomic<std::int64_t> begun = 0;
+  std::atomic<bool> has_failed = false;
   const int team = surface.potential ? 1 : SharedLoop(n).team(threads);
   FirstException caught;
   run_team(team, [&](int thread, int) {
@@ -318,12 +323,23 @@ void run_quenches(const Surface& surface, const MinimiseOptions& options, const 
       Quenches quenches(surface, options, ids, (n + team - 1) / team, thread);
       quenches.run([&]() -> std::optional<QuenchTask> {
         const std::int64_t i = begun++;
-        if (i >= n) return std::nullopt;
+        if (i >= n || has_failed) return std::nullopt;
         return make_task(quenches, i);
       });
     });
+    has_failed = caught.has_caught();
   });
   caught.rethrow();
+}
+
+MinimiseResult run_alone(const Surface& surface, const MinimiseOptions& options,
+                         const std::function<QuenchTask(Quenches&)>& make_task) {
+  MinimiseResult result;
+  const auto keep_result = [&](Quenches& quenches, std::int64_t) -> QuenchTask {
+    co_return result = co_await make_task(quenches);
+  };
+  run_quenches(surface, options, {}, 1, keep_result);
+  return result;
 }
 
 }  // namespace tarn::start

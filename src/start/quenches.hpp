@@ -15,8 +15,8 @@
 #include "tarn/physics/water_model.hpp"
 
 /// @file
-/// Quenches of many clusters side by side. What a cluster needs, one quench after another, is a
-/// coroutine that waits for each of them.
+/// Quenches of many clusters side by side. The quenches of one cluster, for example those of a
+/// search with hops, are a coroutine that waits for each of them.
 
 namespace tarn::start {
 
@@ -163,9 +163,9 @@ class Quenches {
   /// Completes the quenches of the seats.
   void quench_on_device(std::span<const std::size_t> seats);
   /// Lets tasks go on whose quenches have ended.
-  /// @param number (seat, QuenchNumber)
+  /// @param number_of (seat, QuenchNumber)
   void end_quenches(std::span<const std::size_t> seats,
-                    const std::function<double(std::size_t seat, int k)>& number);
+                    const std::function<double(std::size_t seat, int k)>& number_of);
 
   Surface surface_;
   MinimiseOptions options_;
@@ -191,14 +191,16 @@ QuenchTask quench_to_minimum(Quenches& quenches, std::span<double> positions_A,
 QuenchTask quench_random_cluster(Quenches& quenches, std::vector<double>& positions_A);
 
 /// relax_penalised(), or quench() for a flexible model, with the limits of a start.
-/// @param result if not null, receives the result
-QuenchTask relax(Quenches& quenches, std::span<double> positions_A,
-                 MinimiseResult* result = nullptr);
+QuenchTask relax(Quenches& quenches, std::span<double> positions_A);
 
 /// Runs one task per image id: several threads share them, or with a potential this one runs all.
 /// @param make_task (Quenches&, i), i = 0 .. n-1
 void run_quenches(const Surface& surface, const MinimiseOptions& options, const ImageIds& ids,
                   int threads,
                   const std::function<QuenchTask(Quenches&, std::int64_t i)>& make_task);
+
+/// Runs the task of a single cluster. @return its result
+MinimiseResult run_alone(const Surface& surface, const MinimiseOptions& options,
+                         const std::function<QuenchTask(Quenches&)>& make_task);
 
 }  // namespace tarn::start

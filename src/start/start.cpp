@@ -242,7 +242,8 @@ class StartMaker {
   /// Random clusters, many of which are quenched or relaxed at a time.
   void make_random_positions() {
     start::Surface surface{system_.model, system_.molecules};
-    // By "auto", starts do not depend on whether there is a GPU. A deck may be checked without one.
+    // With "auto", starts do not depend on whether there is a GPU. A deck may be checked without
+    // one.
     if (deck_.run.device != "auto" && probe_devices().status == ProbeStatus::ok) {
       surface.device = deck_.run.device;
     }
@@ -335,7 +336,7 @@ bool have_equal_starts(const Deck& first, const Deck& second) {
                            first.path_integral == second.path_integral;
   if (!same_source || is_rigid(a.scheme) != is_rigid(b.scheme)) return false;
   if (first.system.file || !first.system.files.empty() || first.system.state) return a == b;
-  return is_rigid(a.scheme) || a.omega == b.omega;
+  return first.run.device == second.run.device && (is_rigid(a.scheme) || a.omega == b.omega);
 }
 
 Start make_start(const Deck& deck, const StartProgress& progress) {

@@ -66,9 +66,8 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
   if (!relaxed) return;
   Surface surface{model, file.molecules};
   if (!model.is_flexible()) surface.omega = system.integrator.omega;
-  MinimiseResult r;
-  run_quenches(surface, {.should_continue = should_continue}, {}, 1,
-               [&](Quenches& quenches, std::int64_t) { return relax(quenches, x, &r); });
+  const MinimiseResult r = run_alone(surface, {.should_continue = should_continue},
+                                     [&](Quenches& quenches) { return relax(quenches, x); });
   messages.push_back(Message::note(fmt::format(
       "relaxed to V0 + V1 = {:.6f} kcal/mol in {} iterations{}", r.energy_kcal_per_mol,
       r.iterations,

@@ -24,6 +24,8 @@ struct QuenchRules {
   /// Change of an O-H length per unknown [A]: bonds are then about as stiff as the rest.
   double bond_unit_A = 1.0;
   double r_oh_A = 1.0;  ///< of the model
+  /// Rounding of the force along a bond [kcal/mol/A], which convergence ignores.
+  double bond_rounding = 0.0;
 
   TARN_HD int unknowns() const { return rigid ? 6 : 9; }
 };
@@ -59,7 +61,7 @@ struct QuenchNumber {
 };
 enum QuenchStatus : int { kQuenchRuns, kQuenchConverged, kQuenchEnded, kQuenchNotFinite };
 
-/// The numbers of a cluster whose first trial are its present positions.
+/// The numbers of a cluster whose first trial is its present positions.
 /// @param put (QuenchNumber, value), for those that are not 0
 template <class Put>
 void begin_quench(double tolerance_kcal_per_mol_A, double most_iterations, const Put& put) {
@@ -174,7 +176,7 @@ TARN_HD void quench_step(W& w, const QuenchRules& rules, int pair, const T& ener
   using R = QuenchRow;
   constexpr double kMostTries = 30.0, kArmijo = 1e-4, kLeastCosine = 1e-10;
   constexpr double kNoise = 1e-6;      // of noisy energies, relative; the value of Hager & Zhang
-  constexpr double kPatience = 200.0;  // iterations without improvement
+  constexpr double kMostIdle = 200.0;  // iterations without improvement
   const T zero(0.0), one(1.0), first_scale(1.0 / kQuenchStiffness);
   const int unknowns = rules.unknowns(), size = unknowns * w.molecules();
   const auto size_of = [](const T& a) { return max(a, -a); };
@@ -190,17 +192,22 @@ TARN_HD void quench_step(W& w, const QuenchRules& rules, int pair, const T& ener
     return total([&](int k, const T& sum) { return fma(w.row(a, k), w.row(b, k), sum); });
   };
 
-  T largest = zero;
+  T largest = zero, gradients = zero;
   for (int m = 0; m < w.molecules(); ++m) {
     T g[9];
     quench_gradient(rules, w.trial(m), w.f(m), g);
     for (int c = 0; c < unknowns; ++c) {
       w.put_row(R::kTrialGradient, m * unknowns + c, g[c]);
+      gradients = gradients + g[c];
       // Torques about the oxygen count as forces at 1 A.
-      largest = max(largest, size_of(c < 6 ? g[c] : T(1.0 / rules.bond_unit_A) * g[c]));
+      const T force = c < 6
+                          ? size_of(g[c])
+                          : fma(T(1.0 / rules.bond_unit_A), size_of(g[c]), -T(rules.bond_rounding));
+      largest = max(largest, force);
     }
   }
   largest = w.largest(largest);
+  gradients = w.sum(gradients);
 
   // Energy differences below these are rounding and noise, which the user of a tolerance accepts
   // per angstrom.
@@ -215,7 +222,7 @@ TARN_HD void quench_step(W& w, const QuenchRules& rules, int pair, const T& ener
     const T slope = product(R::kTrialGradient, R::kDirection);
     good = good | ((rise < noise) & (slope < T(2.0 * kArmijo - 1.0) * n[N::kSlope]));
   }
-  const mask_t<T> is_finite = energy - energy == zero;
+  const mask_t<T> is_finite = (energy - energy == zero) & (gradients - gradients == zero);
   const mask_t<T> accepted = runs & good & is_finite;
   const mask_t<T> failed = runs & !accepted & (T(kMostTries - 2.0) < n[N::kTries]);
   const mask_t<T> restarts = failed & (zero < n[N::kHasPairs]);
@@ -262,10 +269,10 @@ TARN_HD void quench_step(W& w, const QuenchRules& rules, int pair, const T& ener
   const auto set_status = [&](const mask_t<T>& where, int status) {
     n[N::kStatus] = select(where, T(double(status)), n[N::kStatus]);
   };
-  const mask_t<T> tired = T(kPatience) < n[N::kIterations] - n[N::kImproved];
+  const mask_t<T> stagnates = T(kMostIdle) < n[N::kIterations] - n[N::kImproved];
   const mask_t<T> may_go_on = n[N::kIterations] < n[N::kMostIterations];
   set_status((failed & !restarts) | (accepted & !may_go_on), kQuenchEnded);
-  if (rules.noisy) set_status(accepted & tired, kQuenchEnded);
+  if (rules.noisy) set_status(accepted & stagnates, kQuenchEnded);
   set_status(accepted & !(n[N::kTolerance] < largest), kQuenchConverged);
   set_status(runs & is_first & !is_finite, kQuenchNotFinite);
 
