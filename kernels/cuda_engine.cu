@@ -20,7 +20,6 @@
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
-#include "kernels/histories.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/many_body.hpp"
 #include "kernels/replica_memory.hpp"

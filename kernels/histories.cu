@@ -1,5 +1,3 @@
-#include "kernels/histories.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -89,7 +87,7 @@ struct OneComplex {
 struct SpectrumOnDevice {
   int samples, coordinates;
   const double *window, *roots, *factors;  ///< factors: roots of the weights, [series]
-  const int* numbers;                      ///< [frequency][2]: of z after all passes, or -1
+  const int* numbers;                      ///< of SpectrumTables
 };
 
 /// Block of a replica: the powers of a segment, [velocities or currents][frequency]. A transform
@@ -224,18 +222,12 @@ class DeviceHistory final : public History {
     std::vector<double> factors;
     for (const double weight : request.weights) factors.push_back(std::sqrt(weight));
     factors.insert(factors.end(), 3, std::sqrt(request.current_weight));
-    std::vector<int> numbers(static_cast<std::size_t>(samples_ + 2), -1);
-    for (int at = 0; at < samples_; ++at) {
-      int* const of =
-          &numbers[2 * static_cast<std::size_t>(tables.rows[static_cast<std::size_t>(at)])];
-      (of[0] < 0 ? of[0] : of[1]) = at;
-    }
     spectrum_ = {samples_,
                  9 * layout_.molecules,
                  arrays_.upload(tables.window),
                  arrays_.upload(tables.roots),
                  arrays_.upload(factors),
-                 arrays_.upload(numbers)};
+                 arrays_.upload(tables.numbers)};
   }
 
   /// Copies numbers of the running replicas to the host.
@@ -276,9 +268,8 @@ std::unique_ptr<History> make_history(const HistoryRequest& request, const Measu
                                       const std::vector<std::int64_t>& replica_ids,
                                       cudaStream_t stream,
                                       const std::function<const DeviceState&()>& state) {
-  auto history = std::make_unique<DeviceHistory>(request, numbers, replica_ids, stream, state);
-  if (!history->start(request)) return nullptr;
-  return history;
+  auto all = std::make_unique<DeviceHistory>(request, numbers, replica_ids, stream, state);
+  return all->start(request) ? std::move(all) : nullptr;
 }
 
 }  // namespace tarn::gpu

@@ -55,8 +55,9 @@ TARN_VECTOR_CLONES void Periodogram::add(std::span<const float> segments,
     }
     transform(static_cast<int>(samples), tables_.roots.data(), z_.data(), 0, 1, [] {});
     // The squares at k and -k together are twice those of both real series at k.
-    for (std::size_t at = 0; at < samples; ++at) {
-      Lanes &sum = squares_[static_cast<std::size_t>(tables_.rows[at])], &z = z_[at];
+    for (std::size_t at = 0; at < tables_.numbers.size(); ++at) {
+      if (tables_.numbers[at] < 0) continue;
+      Lanes &sum = squares_[at / 2], &z = z_[static_cast<std::size_t>(tables_.numbers[at])];
       TARN_UNROLL(1)
       for (std::size_t lane = 0; lane < Lanes::kNumber; ++lane) {
         sum.re[lane] += z.re[lane] * z.re[lane] + z.im[lane] * z.im[lane];

@@ -64,8 +64,11 @@ class SpectrumObserver final : public ArchivedObserver {
     if (has_dipoles()) return;
     take_history();
     history_.reset();
-    HistoryRequest request{replicas_,          0, static_cast<int>(samples_), masses_Da_,
-                           square_of_charge(), {}};
+    HistoryRequest request;
+    request.replicas = replicas_;
+    request.samples = static_cast<int>(samples_);
+    request.weights = masses_Da_;
+    request.current_weight = square_of_charge();
     for (const auto& [id, velocities] : velocities_) {
       const auto bytes = std::as_bytes(std::span(velocities));
       request.memory[id].assign(bytes.begin(), bytes.end());

@@ -109,10 +109,13 @@ TARN_HD void transform(int samples, const double* roots, Lanes* z, int first, in
 struct SpectrumTables {
   std::vector<double> window;  ///< its squares sum to 1/L
   std::vector<double> roots;   ///< of divide()
-  std::vector<int> rows;       ///< [number of z after all passes] frequency, up to Nyquist's
+  /// [frequency up to Nyquist's][2]: the numbers of z after all passes, or -1.
+  std::vector<int> numbers;
 
   explicit SpectrumTables(int samples)
-      : window(static_cast<std::size_t>(samples)), roots(2 * window.size()), rows(window.size()) {
+      : window(static_cast<std::size_t>(samples)),
+        roots(2 * window.size()),
+        numbers(window.size() + 2, -1) {
     // The sum of (1 - cos)^2 over n samples is 3/2 n.
     const double n = samples, scale = std::sqrt(1.0 / 1.5) / n;
     for (std::size_t j = 0; j < window.size(); ++j) {
@@ -121,14 +124,15 @@ struct SpectrumTables {
       roots[j] = std::cos(angle);
       roots[window.size() + j] = -std::sin(angle);
     }
-    // Part q of a block begins at q length / radix and adds q samples / length to the frequency.
-    for (int length = samples; length > 1; length /= radix_of(length)) {
-      for (int at = 0; at < samples; ++at) {
-        rows[static_cast<std::size_t>(at)] +=
-            at % length / (length / radix_of(length)) * (samples / length);
+    for (int at = 0; at < samples; ++at) {
+      // Part q of a block begins at q length / radix and adds q samples / length to the frequency.
+      int row = 0;
+      for (int length = samples; length > 1; length /= radix_of(length)) {
+        row += at % length / (length / radix_of(length)) * (samples / length);
       }
+      int* const two = &numbers[2 * static_cast<std::size_t>(std::min(row, samples - row))];
+      (two[0] < 0 ? two[0] : two[1]) = at;
     }
-    for (int& row : rows) row = std::min(row, samples - row);
   }
 };
 
