@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -128,17 +129,29 @@ Option* Option::one_value_each() {
   return this;
 }
 
-Command* Command::add_subcommand(const std::string& name, const std::string& description) {
+Command* Command::add_subcommand(const std::string& name, const std::string& description,
+                                 std::function<void()> run) {
   Command& command = commands_.emplace_back();
   command.app_ = app_->add_subcommand(name, description);
+  command.app_->callback(std::move(run));
   return &command;
 }
+
+namespace {
+
+template <class T>
+constexpr bool kIsNumbers = false;
+template <class Number>
+constexpr bool kIsNumbers<std::vector<Number>> = std::is_arithmetic_v<Number>;
+
+}  // namespace
 
 template <class T>
 Option* Command::add_option(const std::string& names, T& value, const std::string& help,
                             const Check& check) {
   Option& option = options_.emplace_back();
   option.option_ = app_->add_option(names, value, help);
+  if (kIsNumbers<T>) option.delimiter(',');
   if (check.validator_) option.option_->check(*check.validator_);
   return &option;
 }
@@ -149,12 +162,11 @@ Option* Command::add_flag(const std::string& names, bool& value, const std::stri
   return &option;
 }
 
-void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
-
 Program::Program(const std::string& description, const std::string& name,
                  const std::string& version, const std::string& footer)
     : owned_(std::make_unique<CLI::App>(description, name)) {
   app_ = owned_.get();
+  exit_code_ = &own_exit_code_;
   app_->set_version_flag("--version", version);
   app_->require_subcommand(1);
   app_->footer(footer);

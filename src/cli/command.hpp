@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -60,18 +62,32 @@ class Option {
 /// A command, whose options set variables that must outlive it.
 class Command {
  public:
-  Command* add_subcommand(const std::string& name, const std::string& description);
+  /// Adds a subcommand with its arguments.
+  /// @param run void(Arguments&) or void(Arguments&, int& exit_code), called after the arguments
+  /// were read; the exit code is one that is not caused by an error, such as that of an interrupt
+  template <class Arguments, class... ExitCode>
+  auto add_subcommand(const std::string& name, const std::string& description,
+                      void (*run)(Arguments&, ExitCode&...)) {
+    const auto arguments = std::make_shared<std::remove_const_t<Arguments>>();
+    const std::function<void()> call = [=, code = exit_code_] {
+      if constexpr (sizeof...(ExitCode) == 0) run(*arguments);
+      if constexpr (sizeof...(ExitCode) == 1) run(*arguments, *code);
+    };
+    return std::pair(add_subcommand(name, description, call), arguments);
+  }
+  Command* add_subcommand(const std::string& name, const std::string& description,
+                          std::function<void()> run);
   /// @param names such as "-o,--out", or "deck" for a positional argument
+  /// @param value a list of numbers may be given as one argument with commas
   template <class T>
   Option* add_option(const std::string& names, T& value, const std::string& help,
                      const Check& check = {});
   /// @param names such as "--quiet", or "!--no-pictures" for a flag that sets false
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
-  /// @param run called after the arguments were read
-  void callback(std::function<void()> run);
 
  protected:
   CLI::App* app_ = nullptr;
+  int* exit_code_ = nullptr;
 
  private:
   std::list<Command> commands_;
@@ -88,8 +104,11 @@ class Program : public Command {
   /// Runs the command of the arguments, or prints help. @return false after a message about
   /// arguments that are wrong @throws what the command throws
   bool run(std::vector<std::string> words);
+  /// That of the command; 0 before it was run.
+  int exit_code() const { return own_exit_code_; }
 
  private:
+  int own_exit_code_ = 0;
   std::unique_ptr<CLI::App> owned_;
   std::vector<std::string> words_;
 };
@@ -99,9 +118,8 @@ class Program : public Command {
 std::optional<std::string> split_change_problem(const std::vector<std::string>& changes,
                                                 const std::vector<std::string>& words);
 
-/// Adds one subcommand. Its callback throws the library's errors; `exit_code` carries a non-zero
-/// exit code that is not caused by an error, such as that of an interrupt.
-using AddCommand = void(Command& app, int& exit_code);
+/// Adds one subcommand, which throws the library's errors.
+using AddCommand = void(Command& app);
 AddCommand add_run, add_check, add_energy, add_cluster, add_minimise, add_modes, add_compare,
     add_serve, add_rdf, add_analyse, add_convert, add_plot, add_report, add_draw, add_models,
     add_doctor;

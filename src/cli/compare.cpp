@@ -28,10 +28,6 @@ namespace {
 using Row = std::vector<std::string>;
 using Rows = std::vector<Row>;
 
-void print_table(std::FILE* out, const Rows& rows) {
-  for (const std::string& line : aligned_rows(rows)) fmt::print(out, "{}\n", line);
-}
-
 /// The number, or "-" if it is not finite.
 std::string number_text(double value, const char* format) {
   return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "-";
@@ -67,7 +63,7 @@ void print_schemes(std::FILE* out, const CompareResult& result, Row heading,
     row.insert(row.begin(), s.label);
     row.push_back(fmt::format("{}", s.blow_ups.size()));
   }
-  print_table(out, rows);
+  fmt::print(out, "{}\n", aligned_rows(rows));
 }
 
 Row scheme_cells(const SchemeResult& s, bool is_first) {
@@ -131,8 +127,8 @@ void print_cheapest(std::FILE* out, const CompareResult& result) {
   }
   fmt::print(out,
              "\nFastest scheme whose error, plus twice its uncertainty, is below a limit (as fast: "
-             "within errors)\n");
-  print_table(out, rows);
+             "within errors)\n{}\n",
+             aligned_rows(rows));
 }
 
 /// Orders of convergence: "2.00", or "2.00?" if fitted to only two points.
@@ -144,7 +140,7 @@ void print_orders(std::FILE* out, const CompareResult& result) {
                         ? fmt::format("{:g} to {:g} fs", fit.smallest_step, fit.largest_step)
                         : "-"});
   }
-  print_table(out, rows);
+  fmt::print(out, "{}\n", aligned_rows(rows));
 }
 
 constexpr const char* kBondTime = "bond_time_ps";
@@ -189,8 +185,7 @@ void print_correlation_times(std::FILE* out, const CompareResult& result) {
     all_converged =
         all_converged && std::ranges::all_of(s.correlation_times, &AveragedQuantity::converged);
   }
-  fmt::print(out, "\n");
-  print_table(out, rows);
+  fmt::print(out, "\n{}\n", aligned_rows(rows));
   if (!all_converged) {
     fmt::print(out, "* run too short for the correlation time: the error is a lower bound\n");
   }
@@ -222,8 +217,7 @@ void print_beads(std::FILE* out, const CompareResult& result) {
     if (rows.back().front() != label) rows.emplace_back(rows[0].size(), "-")[0] = label;
     if (set(quantity, fit.limit)) tested = tested && fit.degrees_of_freedom > 0;
   }
-  fmt::print(out, "\n");
-  print_table(out, rows);
+  fmt::print(out, "\n{}\n", aligned_rows(rows));
   if (!tested) {
     fmt::print(out,
                "Some extrapolations have as many terms as points, so nothing tests them: add a "
@@ -344,33 +338,35 @@ void compare(Arguments& a, Events& events, int& exit_code) {
 
 }  // namespace
 
-void add_compare(Command& app, int& exit_code) {
-  auto a = std::make_shared<Arguments>();
-  Command* command = app.add_subcommand("compare", "compare integration schemes on one deck");
+void add_compare(Command& app) {
+  const auto [command, a] = app.add_subcommand("compare", "compare integration schemes on one deck",
+                                               run_with_events<compare, Arguments>);
   a->add_to(*command, "output folder; default: out/<name of the deck>-compare",
             "replace the comparison in the output folder");
   command
       ->add_option("--schemes", a->schemes,
                    "schemes and their [integrator] keys, such as shake,settle,zss-stiff:omega=20")
       ->required();
-  const auto add_list = [&](const char* name, auto& values, const char* help) {
-    command->add_option(name, values, help)->delimiter(',');
-  };
-  add_list("--steps", a->options.steps,
-           "run each scheme with each of these time steps (in fs) and plot errors against cost; "
-           "also orders of convergence of the energy without a thermostat");
+  command->add_option(
+      "--steps", a->options.steps,
+      "run each scheme with each of these time steps (in fs) and plot errors against cost; "
+      "also orders of convergence of the energy without a thermostat");
   command->add_option("--reference", a->options.reference,
                       "reference scheme for --steps; default: settle, or verlet for flexible "
                       "models, with half of the smallest step");
-  add_list("--beads", a->options.beads,
-           "run each scheme with each of these numbers of beads and extrapolate energies and ring "
-           "sizes to infinitely many");
-  add_list("--free-ring", a->options.free_rings,
-           "run each scheme with each of these flows of the free ring, cayley or exact");
-  add_list("--frequencies", a->options.frequencies,
-           "run each scheme with each of these kinds of frequencies of the ring polymers, "
-           "economised or trotter; only averages with trotter are extrapolated");
-  command->callback([a, &exit_code] { run_with_events(*a, exit_code, compare); });
+  command->add_option(
+      "--beads", a->options.beads,
+      "run each scheme with each of these numbers of beads and extrapolate energies and ring "
+      "sizes to infinitely many");
+  command
+      ->add_option("--free-ring", a->options.free_rings,
+                   "run each scheme with each of these flows of the free ring, cayley or exact")
+      ->delimiter(',');
+  command
+      ->add_option("--frequencies", a->options.frequencies,
+                   "run each scheme with each of these kinds of frequencies of the ring polymers, "
+                   "economised or trotter; only averages with trotter are extrapolated")
+      ->delimiter(',');
 }
 
 }  // namespace tarn::cli

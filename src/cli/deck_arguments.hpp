@@ -43,22 +43,6 @@ bool interrupted_on_any_rank();
 /// Makes engines on all ranks; empty if this process runs alone.
 EngineMaker engine_maker();
 
-}  // namespace tarn::cli
-
-namespace tarn::decks {
-class Checker;
-}
-
-namespace tarn::cli {
-
-/// What a run of a deck will do, in a few lines: system, scheme, length, files and, for water, the
-/// estimated time.
-/// @param given the checker that read the deck, which knows the keys that it contains
-/// @param molecules per cluster
-/// @param potential_seconds estimated time of the run in its potential, if that was measured
-std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules,
-                                  std::optional<double> potential_seconds);
-
 /// Prints events for other programs: one JSON object per line of standard output, each with the key
 /// `event`. Prints nothing unless enabled. Enabled or not, it keeps the program running when the
 /// reader of standard output or standard error exits.
@@ -200,9 +184,9 @@ struct DeckArguments : DeckOverrides {
 };
 
 /// Runs a command with the events of --json; an exception becomes the last event.
-/// @param command void(Arguments&, Events&, int& exit_code)
-template <class Arguments>
-void run_with_events(Arguments& arguments, int& exit_code, const auto& command) {
+/// @tparam command void(Arguments&, Events&, int& exit_code)
+template <auto command, class Arguments>
+void run_with_events(Arguments& arguments, int& exit_code) {
   catch_interrupts();
   Events events(arguments.json);
   try {

@@ -75,9 +75,8 @@ void doctor() {
 
 }  // namespace
 
-void add_doctor(Command& app, int& /*exit_code*/) {
-  app.add_subcommand("doctor", "show the capabilities of this machine and this build")
-      ->callback(doctor);
+void add_doctor(Command& app) {
+  app.add_subcommand("doctor", "show the capabilities of this machine and this build", doctor);
 }
 
 }  // namespace tarn::cli

@@ -92,15 +92,13 @@ void energy(const Arguments& a) {
 
 }  // namespace
 
-void add_energy(Command& app, int& /*exit_code*/) {
-  auto a = std::make_shared<Arguments>();
-  Command* command =
-      app.add_subcommand("energy", "compute the energy and forces of one structure, as JSON");
+void add_energy(Command& app) {
+  const auto [command, a] = app.add_subcommand(
+      "energy", "compute the energy and forces of one structure, as JSON", energy);
   a->add_to(*command);
   command->add_option("--device", a->device, fmt::format("{}; default: cpu", kDeviceHelp));
   command->add_flag("--rigid", a->rigid,
                     "first replace the geometry of each molecule by that of the model");
-  command->callback([a] { energy(*a); });
 }
 
 }  // namespace tarn::cli

@@ -88,12 +88,11 @@ int run_command(std::vector<std::string> words) {
   Program app(
       "tarn: molecular dynamics of water clusters", "tarn", "tarn " + std::string(kVersion),
       "'tarn COMMAND --help' describes a command; 'tarn check --reference' describes decks.\n");
-  int exit_code = 0;
   for (AddCommand* const add :
        {add_run, add_check, add_energy, add_cluster, add_minimise, add_modes, add_compare,
         add_serve, add_rdf, add_analyse, add_convert, add_plot, add_report, add_draw, add_models,
         add_doctor}) {
-    add(app, exit_code);
+    add(app);
   }
   if (const std::string problem = empty_argument_problem(words); !problem.empty()) {
     write_to_stderr(problem);
@@ -109,7 +108,7 @@ int run_command(std::vector<std::string> words) {
     }
     return report_failure(error);
   }
-  return flush_output(exit_code);
+  return flush_output(app.exit_code());
 }
 
 }  // namespace

@@ -75,10 +75,6 @@ void print_markdown(const Rows& rows) {
   }
 }
 
-void print_aligned(const Rows& rows) {
-  for (const std::string& line : aligned_rows(rows)) fmt::print("{}\n", line);
-}
-
 /// The names are those of the keys of [model] where these exist.
 std::string json_of(const ModelDescription& d) {
   const WaterModel& m = d.model;
@@ -115,7 +111,9 @@ void models(const Arguments& a) {
     fmt::print("{}\n", io::JsonObject().add("models", io::json_array(lines)).text());
     return;
   }
-  const auto print = a.markdown ? print_markdown : print_aligned;
+  const auto print = [&](const Rows& rows) {
+    a.markdown ? print_markdown(rows) : fmt::print("{}\n", aligned_rows(rows));
+  };
   print(model_rows(all, a.markdown));
   if (const Rows bonds = bond_rows(all, a.markdown); bonds.size() > 1) {
     fmt::print("\n");
@@ -133,15 +131,13 @@ void models(const Arguments& a) {
 
 }  // namespace
 
-void add_models(Command& app, int& /*exit_code*/) {
-  auto a = std::make_shared<Arguments>();
-  Command* command = app.add_subcommand(
-      "models", "print the parameters, dipole moments and sources of the water models");
+void add_models(Command& app) {
+  const auto [command, a] = app.add_subcommand(
+      "models", "print the parameters, dipole moments and sources of the water models", models);
   command->add_option("models", a->models,
                       "water models, or files with a [model] section; default: all built-in ones");
   Option* json = command->add_flag("--json", a->json, "print one JSON object");
   command->add_flag("--markdown", a->markdown, "print Markdown tables")->excludes(json);
-  command->callback([a] { models(*a); });
 }
 
 }  // namespace tarn::cli

@@ -236,10 +236,9 @@ void modes(const Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_modes(Command& app, int& exit_code) {
-  auto a = std::make_shared<Arguments>();
-  Command* command =
-      app.add_subcommand("modes", "compute the harmonic normal modes of one structure, as JSON");
+void add_modes(Command& app) {
+  const auto [command, a] = app.add_subcommand(
+      "modes", "compute the harmonic normal modes of one structure, as JSON", modes);
   Option* field = a->add_to(*command);
   Option* potential = a->potential.add_to(*command);
   field->excludes(potential);
@@ -258,18 +257,15 @@ void add_modes(Command& app, int& exit_code) {
                    "isotopes: the name of each molecule, such as HDO,H2O, or numbers of molecules, "
                    "such as D2O=2,HDO=1; see [system] isotopes")
       ->delimiter(',');
-  command
-      ->add_option("--temperatures-K", a->temperatures_K,
-                   "also compute harmonic energies, entropies and heat capacities at these "
-                   "temperatures, such as 50,100,300")
-      ->delimiter(',');
+  command->add_option("--temperatures-K", a->temperatures_K,
+                      "also compute harmonic energies, entropies and heat capacities at these "
+                      "temperatures, such as 50,100,300");
   command->add_flag("--minimise", a->minimise, "minimise the energy first");
   command->add_option("-o,--out", a->out,
                       "CSV file for the modes; default: none, or next to the picture of --plot");
   command->add_option("--plot", a->plot, "picture of the infrared spectrum, .svg or .png");
   command->add_option("--molden", a->molden,
                       "file for the modes and their displacements in Molden format, for viewers");
-  command->callback([a, &exit_code] { modes(*a, exit_code); });
 }
 
 }  // namespace tarn::cli

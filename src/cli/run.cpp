@@ -59,7 +59,7 @@ void print_averages_by_bath(const std::vector<AveragedQuantity>& averages, const
       row.push_back(fmt::format("{:g} K", bath_K));
       for (const std::string& quantity : quantities) row.push_back(of_bath[quantity]);
     }
-    for (const std::string& line : aligned_rows(rows)) terminal.info(line);
+    terminal.info(aligned_rows(rows));
   }
   for (const AveragedQuantity& a : averages) {
     if (a.bath_K || is_of_peak(a)) continue;
@@ -125,7 +125,7 @@ void print_result(const RunResult& result, const Deck& deck, Terminal& terminal)
   terminal.info("files are in " + result.out_dir);
 }
 
-void run(const Arguments& a, Events& events, int& exit_code) {
+void run(Arguments& a, Events& events, int& exit_code) {
   const Deck deck = a.load();
   Terminal terminal(a.quiet);
   RunOptions options;
@@ -175,13 +175,12 @@ void run(const Arguments& a, Events& events, int& exit_code) {
 
 }  // namespace
 
-void add_run(Command& app, int& exit_code) {
-  auto a = std::make_shared<Arguments>();
-  Command* command = app.add_subcommand("run", "run a simulation");
+void add_run(Command& app) {
+  const auto [command, a] =
+      app.add_subcommand("run", "run a simulation", run_with_events<run, Arguments>);
   a->add_to(*command, "output folder; default: out/<name of the deck>",
             "replace the run in the output folder");
   command->add_flag("--resume", a->resume, "continue from the checkpoint in the output folder");
-  command->callback([a, &exit_code] { run_with_events(*a, exit_code, run); });
 }
 
 }  // namespace tarn::cli

@@ -39,10 +39,10 @@ void serve(const Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_serve(Command& app, int& exit_code) {
-  auto a = std::make_shared<Arguments>();
-  Command* command = app.add_subcommand(
-      "serve", "provide energies and forces to i-PI, ASE or another program that moves the atoms");
+void add_serve(Command& app) {
+  const auto [command, a] = app.add_subcommand(
+      "serve", "provide energies and forces to i-PI, ASE or another program that moves the atoms",
+      serve);
   a->add_to(*command,
             "structure or trajectory that defines the number of molecules and the order of their "
             "atoms");
@@ -64,7 +64,6 @@ void add_serve(Command& app, int& exit_code) {
   command->add_flag("--extra", a->extra,
                     "also send the dipole and the energy terms, for i-PI; not supported by ASE");
   command->add_flag("--quiet", a->quiet, "print warnings only");
-  command->callback([a, &exit_code] { serve(*a, exit_code); });
 }
 
 }  // namespace tarn::cli

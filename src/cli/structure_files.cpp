@@ -14,10 +14,7 @@
 #include "tarn/deck.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/deck_text.hpp"
-#include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/csv.hpp"
-#include "tarn/io/formats.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn::cli {
@@ -29,19 +26,6 @@ void add_frame_options(Command& command, io::FrameChoice& choice) {
                      "replica, counted from 0, if the file has several", whole_number(0));
 }
 
-void add_frame_selection(Command& command, io::FrameSelection& selection) {
-  command.add_option("--skip", selection.skip,
-                     "number of frames to skip at the start of each replica", whole_number(0));
-  command.add_option("--every", selection.every, "use every n-th frame; default: 1",
-                     whole_number(1));
-  command.add_option("--most", selection.max_frames,
-                     "largest number of frames per replica; default: all", whole_number(1));
-  command
-      .add_option("--replicas", selection.replicas, "replicas to use, counted from 0; default: all")
-      ->delimiter(',')
-      ->one_value_each();
-}
-
 void add_beads_option(Command& command, std::optional<int>& beads) {
   command.add_option("--beads", beads,
                      "number of beads in each frame, for trajectories of ring polymers that do not "
@@ -49,18 +33,9 @@ void add_beads_option(Command& command, std::optional<int>& beads) {
                      whole_number(1));
 }
 
-Option* add_quench_device(Command& command, std::string& device) {
-  return command.add_option(
-      "--device", device,
-      "cpu, or cuda and its numbers for rigid or flexible pairwise models of up to "
-      "32 molecules; default: cpu");
-}
-
 Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm) {
-  return command
-      .add_option("--field", field_V_per_nm,
-                  "uniform electric field [V/nm], such as 0,0,1; default: none")
-      ->delimiter(',');
+  return command.add_option("--field", field_V_per_nm,
+                            "uniform electric field [V/nm], such as 0,0,1; default: none");
 }
 void set_field(const std::vector<double>& field_V_per_nm, WaterModel& model) {
   if (field_V_per_nm.empty()) return;
@@ -116,11 +91,6 @@ void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
   terminal.print(make_rigid(model, positions_A, path));
 }
 
-void check_structure_path(const std::string& path) {
-  io::format_for_writing(path);
-  check_writable(path);
-}
-
 void check_writable(const std::string& path) {
   const std::filesystem::path file = io::through_links(path);
   if (std::filesystem::is_directory(file)) io::throw_io_error("write", path, EISDIR);
@@ -136,24 +106,6 @@ void check_writable(const std::string& path) {
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     io::throw_io_error("write", path, errno);
   }
-}
-
-io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A,
-                                const Potential* potential, double energy_kcal_per_mol) {
-  io::Structure structure;
-  structure.molecules = static_cast<int>(positions_A.size() / 9);
-  structure.positions_A = std::move(positions_A);
-  structure.comment["model"] = model.name;
-  if (potential != nullptr) {
-    structure.comment["potential"] = potential->name();
-  } else {
-    const ClusterEnergy e = ForceField(model, structure.molecules).energy(structure.positions_A);
-    structure.comment["potential_kcal_per_mol"] = io::exact(e.between_molecules_kcal_per_mol());
-    if (!model.is_flexible()) return structure;
-    energy_kcal_per_mol = e.total_kcal_per_mol();
-  }
-  structure.comment["total_potential_kcal_per_mol"] = io::exact(energy_kcal_per_mol);
-  return structure;
 }
 
 MinimiseResult minimise_with_report(

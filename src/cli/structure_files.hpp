@@ -19,14 +19,8 @@ namespace tarn::cli {
 /// --frame and --replica of a command that takes one structure.
 void add_frame_options(Command& command, io::FrameChoice& choice);
 
-/// --skip, --every, --most and --replicas of a command that takes trajectories.
-void add_frame_selection(Command& command, io::FrameSelection& selection);
-
 /// --beads of a command that takes trajectories of ring polymers.
 void add_beads_option(Command& command, std::optional<int>& beads);
-
-/// --device of a command that minimises many structures.
-Option* add_quench_device(Command& command, std::string& device);
 
 /// --field of a command that computes energies of a model.
 Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm);
@@ -58,19 +52,10 @@ struct StructureArguments {
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
                   const std::string& path, Terminal& terminal);
 
-/// Checks, before a long search, that a structure can be written to this path.
-/// @throws InputError for an unknown extension, IoError if the path is not writable
-void check_structure_path(const std::string& path);
-
 /// Checks, before a long computation, that a file can be written to this path. Pipes and devices
 /// are always accepted. @throws IoError
 /// @throws InputError for a file of a run, which could not be resumed without it
 void check_writable(const std::string& path);
-
-/// The structure to write for a minimum, with its model and energies.
-/// @param potential null: the model, whose energies are computed here
-io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A,
-                                const Potential* potential, double energy_kcal_per_mol);
 
 /// Runs a minimisation with progress lines. It stops when interrupted (see catch_interrupts()), and
 /// warns if it did not converge.

@@ -65,7 +65,7 @@ std::string molecules_text(int molecules, int beads) {
   return beads == 1 ? text : fmt::format("{} of {} beads", text, beads);
 }
 
-std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows) {
+std::string aligned_rows(const std::vector<std::vector<std::string>>& rows) {
   // Characters, not bytes: "µs" has three bytes.
   const auto length = [](const std::string& text) {
     return static_cast<std::size_t>(
@@ -95,7 +95,7 @@ std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>
     }
     first = last;
   } while (last < width.size());
-  return lines;
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 Terminal::Terminal(bool quiet) : quiet_(quiet), is_terminal_(can_redraw()) {}
@@ -211,7 +211,7 @@ void print_averages(const std::vector<AveragedQuantity>& averages, const std::st
     }
     rows.push_back(std::move(row));
   }
-  for (const std::string& line : aligned_rows(rows)) terminal.info(line);
+  terminal.info(aligned_rows(rows));
 }
 
 }  // namespace tarn::cli

@@ -72,7 +72,8 @@ class ReportTimer {
 inline constexpr std::size_t kTableWidth = 100;
 /// The rows of a table as lines with columns of equal width; all but the first are right-aligned.
 /// Wider tables are divided into parts, separated by an empty line, which repeat the first column.
-std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows);
+/// The last line has no end.
+std::string aligned_rows(const std::vector<std::vector<std::string>>& rows);
 
 /// "7 molecules", "7 molecules of 32 beads".
 std::string molecules_text(int molecules, int beads);

@@ -166,16 +166,4 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
 /// excluded.
 std::vector<SchemeOrder> energy_orders(const std::vector<SchemeResult>& schemes);
 
-/// Writes the tables of a comparison. @param provenance text of the first lines
-/// @throws IoError
-void write_tables(const CompareResult& result, const std::vector<SchemeRun>& runs,
-                  const std::string& provenance);
-/// Writes `compare.json`: the deck, the schemes, the options and the status of a comparison.
-/// @param status "running", "finished", "interrupted" or "failed"
-/// @param error reason of a failure
-/// @throws IoError
-void write_compare_record(const Deck& deck, const std::vector<std::string>& schemes,
-                          const CompareOptions& options, const CompareResult& result,
-                          std::string_view status, std::string_view error = {});
-
 }  // namespace tarn

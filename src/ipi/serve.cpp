@@ -280,12 +280,6 @@ class Connection {
   void receive(std::span<std::byte> bytes) {
     if (!try_receive(bytes)) throw IoError(kClosedInMessage);
   }
-  /// @throws IoError if the connection was closed
-  void send(std::span<const std::byte> bytes) {
-    if (!try_send(bytes)) {
-      throw IoError("the other program closed the connection before it received the answer");
-    }
-  }
   /// @return false if the other program closed the connection
   bool try_send(std::span<const std::byte> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
@@ -326,7 +320,8 @@ std::optional<std::string> receive_header(Connection& connection) {
 void receive_init(Connection& connection) {
   connection.receive_number<std::int32_t>();
   const auto size = connection.receive_number<std::int32_t>();
-  std::vector<std::byte> text(ipi::checked_text_size(size, "INIT"));
+  if (!ipi::is_text_size(size)) throw IoError(fmt::format("received INIT with {} bytes", size));
+  std::vector<std::byte> text(static_cast<std::size_t>(size));
   connection.receive(text);
 }
 
@@ -352,7 +347,8 @@ void send_answer(Connection& connection, const Answer& a) {
   message.put(std::as_bytes(std::span(a.virial_hartree)));
   message.put_number(static_cast<std::int32_t>(a.extra.size()));
   message.put(std::as_bytes(std::span(a.extra)));
-  connection.send(message.bytes());
+  if (connection.try_send(message.bytes())) return;
+  throw IoError("the other program closed the connection before it received the answer");
 }
 
 void serve_connection(Connection& connection, const ServeOptions& options, ServeResult& result) {

@@ -341,12 +341,10 @@ class SocketPotential final : public Potential {
     Reader forces(reader.take(forces_size));
     reader.take(kVirial);
     const auto text_size = reader.number<std::int32_t>();
-    std::size_t text = 0;
-    try {
-      text = ipi::checked_text_size(text_size, "a text");
-    } catch (const IoError&) {
+    if (!ipi::is_text_size(text_size)) {
       throw Violation{fmt::format("sent forces with a text of {} bytes", text_size)};
     }
+    const auto text = static_cast<std::size_t>(text_size);
     if (!reader.has(text)) return false;
     reader.take(text);
     if (client.image) {

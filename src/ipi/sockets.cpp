@@ -232,11 +232,4 @@ std::string printable(std::string text) {
   return text;
 }
 
-std::size_t checked_text_size(std::int32_t size, std::string_view message) {
-  if (size < 0 || size > kMaxText) {
-    throw IoError(fmt::format("received {} with {} bytes", message, size));
-  }
-  return static_cast<std::size_t>(size);
-}
-
 }  // namespace tarn::ipi

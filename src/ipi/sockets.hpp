@@ -111,8 +111,7 @@ class Outgoing {
 std::string header_text(std::span<const std::byte> header);
 /// The text with '?' for characters that are not printable.
 std::string printable(std::string text);
-/// @param message the message that contains the text
-/// @throws IoError if a text cannot have this size
-std::size_t checked_text_size(std::int32_t size, std::string_view message);
+/// Whether a text can have this size.
+inline bool is_text_size(std::int32_t size) { return size >= 0 && size <= kMaxText; }
 
 }  // namespace tarn::ipi

@@ -1,5 +1,3 @@
-#include "deck.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -8,8 +6,8 @@
 #include "deck/checker.hpp"
 #include "deck/key_table.hpp"
 #include "deck/system_limits.hpp"
-#include "dynamics.hpp"
 #include "io/words.hpp"
+#include "run.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
 

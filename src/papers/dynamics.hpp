@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "system.hpp"
+#include "systems.hpp"
 
 /// @file
 /// Systems on manifolds, each with the integrators of its paper.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "system.hpp"
+#include "systems.hpp"
 
 /// @file
 /// One-step methods for M q'' = -grad V(q), with or without constraints, and their conserved
