@@ -63,6 +63,16 @@ __global__ void __launch_bounds__(kThreads)
   if (itself.beginning == place) compare<1>(layout, vectors, bonded, itself, part, place, memory);
 }
 
+/// Copies the numbers of a slot of windows. A thread per number and replica.
+__global__ void __launch_bounds__(kThreads)
+    window_kernel(CorrelationLayout layout, int slot, std::int64_t replicas, std::byte* bytes,
+                  double* windows) {
+  const std::int64_t task = thread_number(), size = layout.window_numbers(), k = task / size;
+  if (k >= replicas) return;
+  const std::size_t first = static_cast<std::size_t>(k) * layout.bytes();
+  windows[task] = layout.parts(bytes + first).windows[slot * size + task % size];
+}
+
 // --- powers of velocities ------------------------------------------------------------------------
 
 /// A thread per molecule of each replica. @param size of the memory of a replica
@@ -160,19 +170,20 @@ class DeviceHistory final : public History {
     std::size_t free = 0, total = 0;
     cuda_check(cudaMemGetInfo(&free, &total));
     if (replicas == 0 || replicas * (block_ + work * sizeof(double)) > free / 2) return false;
-    if (!has_lags() &&
-        cudaFuncSetAttribute(powers_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared_bytes())) != cudaSuccess) {
+    if (!has_lags() && cudaFuncSetAttribute(
+                           powers_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           std::max(48 * 1024, static_cast<int>(shared_bytes()))) != cudaSuccess) {
       cudaGetLastError();  // clear it
       return false;
     }
-    std::vector<std::byte> bytes(replicas * block_);
-    for (std::size_t k = 0; k < replicas && !request.memory.empty(); ++k) {
+    std::vector<std::byte> bytes(request.memory.empty() ? 0 : replicas * block_);
+    for (std::size_t k = 0; k < replicas && !bytes.empty(); ++k) {
       const auto from = request.memory.find(replica_ids_[static_cast<std::size_t>(places_[k])]);
       if (from == request.memory.end()) return false;
       std::ranges::copy(from->second, bytes.begin() + static_cast<std::ptrdiff_t>(k * block_));
     }
-    bytes_ = arrays_.upload(bytes);
+    bytes_ = bytes.empty() ? arrays_.keep(DeviceBuffer<std::byte>(replicas * block_, 0))
+                           : arrays_.upload(bytes);
     work_ = arrays_.make<double>(replicas * work);
     places_on_device_ = arrays_.upload(places_);
     if (!has_lags()) make_tables(request);
@@ -188,6 +199,7 @@ class DeviceHistory final : public History {
                      places_on_device_, replicas(), block_ / sizeof(float),
                      velocities + number * 9 * d.molecules);
       if (number + 1 < samples_) return {};
+      allow_shared_bytes(powers_kernel, shared_bytes());  // another history may need less
       launch_kernel(powers_kernel, static_cast<unsigned>(replicas()), kTransformThreads,
                     shared_bytes(), stream_, spectrum_, velocities, work_);
       return of_running(work_, static_cast<std::size_t>(samples_ + 2));
@@ -197,15 +209,13 @@ class DeviceHistory final : public History {
     const ComparedOrigins before = layout_.compared(number, false);
     launch_threads(compare_kernel, replicas() * kComparedParts * kOrigins, kThreads, stream_,
                    layout_, before, layout_.compared(number, true), replicas(), work_, bytes_);
-    std::map<std::int64_t, std::vector<double>> windows;
-    if (const int slot = before.completed(layout_.longest); slot >= 0) {
-      for (auto& [id, bytes] : memory()) {
-        const double* const two = layout_.parts(bytes.data()).windows;
-        const int size = layout_.window_numbers();
-        windows[id].assign(two + slot * size, two + (slot + 1) * size);
-      }
-    }
-    return windows;
+    const int slot = before.completed(layout_.longest);
+    if (slot < 0) return {};
+    const auto size = static_cast<std::size_t>(layout_.window_numbers());
+    const DeviceBuffer<double> windows(places_.size() * size);
+    launch_threads(window_kernel, replicas() * layout_.window_numbers(), kThreads, stream_, layout_,
+                   slot, replicas(), bytes_, windows.get());
+    return of_running(windows.get(), size);
   }
 
   Memory memory() const override { return of_running(bytes_, block_); }
