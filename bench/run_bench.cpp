@@ -90,9 +90,10 @@ std::vector<Case> cases(const std::string& inputs) {
           energies_of_1000,
           {"melting8", "melting8", 32'000, 640, {"run.equilibration_ps=0"}, {}},
           {"exchange8", "exchange8", 16'000, 640, {"run.equilibration_ps=0"}, {}},
-          {"isomers8", "isomers8", 3'200, 640, {"run.equilibration_ps=0"}, {}},
+          {"isomers8", "isomers8", 16'000, 640, {"run.equilibration_ps=0"}, {}},
           {"evaporation7", "evaporation7", 20'480, 640, {"run.equilibration_ps=0"}, {}},
-          {"dynamics32", "dynamics32", 640, 16, {"run.equilibration_ps=0"}, {}},
+          {"dynamics32", "dynamics32", 6'400, 16, {"run.equilibration_ps=0"}, {}},
+          {"spectrum7", "spectrum7", 6'400, 64, {"run.equilibration_ps=0"}, {}},
           {"water7", "water7", 3'200, 640, {"run.equilibration_ps=0"}, {}},
           {"water100", "water100", 1'000, 8, {"run.equilibration_ps=0"}, {}},
           {"pimd7", "pimd7", 1'000, 64, {"run.equilibration_ps=0", "run.precision=mixed"}, {}}};
