@@ -36,6 +36,7 @@ struct Arguments : StructureArguments {
   bool all = false, quiet = false;
 };
 
+/// --device of a command that minimises many structures.
 Option* add_device_option(Command& command, std::string& device) {
   return command.add_option(
       "--device", device,

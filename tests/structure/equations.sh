@@ -56,7 +56,7 @@ mapfile -t files < <(grep -rlE '[Ee]quations?( \(?[0-9]|$)' --include='*.[hc]pp'
   --include='*.md' --include='*.py' -- "${roots[@]}" || true)
 for file in "${files[@]}"; do check "$file" "$words"; done
 for page in "${pages[@]}"; do check "$page" "$brackets"; done
-if [[ -f src/papers/deck.hpp ]]; then check src/papers/deck.hpp "$brackets"; fi
+if [[ -f src/papers/systems.hpp ]]; then check src/papers/systems.hpp "$brackets"; fi
 
 # Tests, and names of the code without their namespace.
 known=$(grep -rhoE '[A-Za-z_][A-Za-z0-9_]*' include src | sort -u)
