@@ -27,7 +27,7 @@ struct RunInfo {
   int threads = 0;  ///< threads for the observer's own work; 0: all available
   /// For the observer's own work on many clusters; see minimise_clusters().
   std::string device = "cpu";
-  int starts = 1;   ///< start structures that the ladders take in turn
+  int starts = 1;  ///< start structures that the ladders take in turn
   /// With replica exchange: the walker in a replica, during observe(); else empty.
   std::function<std::int64_t(std::int64_t replica)> walker_at{};
   /// Gives energies and forces; observers quench with it, and write no dipole moments. Null: the
