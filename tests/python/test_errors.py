@@ -160,6 +160,7 @@ def test_arguments_are_named_once():
         (lambda x: tarn.rdf(x[None], pairs=["XX"]), "unknown pair 'XX'; use OO, OH or HH"),
         (lambda x: tarn.rdf(x[None], bin_width_A=0.7), "not a multiple of the bin width"),
         (lambda x: tarn.run(HEPTAMER, device="gpu"), "unknown device 'gpu'"),
+        (lambda x: tarn.minimise(x, model="tip3p", device="gpu"), "unknown device 'gpu'"),
         (lambda x: tarn.run(HEPTAMER, progress=3), "progress is 3; use True, False or a function"),
         (lambda x: tarn.run(HEPTAMER, observers=[lambda frame: 0]), "decorated with tarn.observer"),
         (lambda x: tarn.random_cluster(2, replicas=0), "replicas = 0; expected 1 or more"),
