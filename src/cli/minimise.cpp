@@ -131,6 +131,12 @@ void minimise_all(const Arguments& a, int& exit_code) {
     io::check_molecules(*frame, *reader, frames++);
     positions_A.insert(positions_A.end(), frame->positions_A.begin(), frame->positions_A.end());
     if (!first) first = std::move(frame);
+    if (positions_A.size() == 9 * static_cast<std::size_t>(frames * first->molecules)) continue;
+    throw InputError(
+        a.structure, 0,
+        fmt::format("frame {} has other molecules or beads than one cluster of {}, and --all needs "
+                    "clusters of equal size",
+                    frames - 1, count_text(first->molecules, "molecule")));
   }
   if (!cut_off.empty()) terminal.warning(cut_off);
   const WaterModel model = a.choose_model(*first, a.potential.model(a.model), terminal);
