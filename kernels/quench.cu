@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Quenches clusters that fit in memory.
-void quench(const ClusterSystem& system, const QuenchRules& rules, bool m_site, bool flexible,
-            cudaStream_t stream, std::span<double> positions_A, std::span<double> numbers,
+void quench(const ClusterSystem& system, const QuenchRules& rules, bool m_site, cudaStream_t stream,
+            std::span<double> positions_A, std::span<double> numbers,
             const std::function<bool()>& should_continue) {
   const auto n = static_cast<std::size_t>(system.molecules);
   const std::size_t clusters = numbers.size() / QuenchNumber::kNumbers;
@@ -155,16 +155,12 @@ void quench(const ClusterSystem& system, const QuenchRules& rules, bool m_site, 
   wait_for_copies();
   do {
     const std::int64_t warps = (memory.count + per_warp - 1) / per_warp;
-    const auto launch = [&]<bool kMSite, bool kFlexible>() {
-      launch_threads(quench_kernel<kMSite, kFlexible>, warps * kWarpLanes, kThreads, stream, memory,
-                     system, rules);
-    };
-    if (flexible) {
-      m_site ? launch.template operator()<true, true>() : launch.template operator()<false, true>();
-    } else {
-      m_site ? launch.template operator()<true, false>()
-             : launch.template operator()<false, false>();
-    }
+    with_pairs(Precision::double_, m_site, [&]<class R, bool kMSite>() {
+      with_bonds(system, [&]<bool kFlexible>() {
+        launch_threads(quench_kernel<kMSite, kFlexible>, warps * kWarpLanes, kThreads, stream,
+                       memory, system, rules);
+      });
+    });
     memory.count = keep_zeros(memory.active, memory.count, memory.numbers + QuenchNumber::kStatus,
                               QuenchNumber::kNumbers, stream);
   } while (memory.count > 0 && (!should_continue || should_continue()));
@@ -183,6 +179,7 @@ void quench_on_cuda(const System& system, const QuenchRules& rules, int device_i
   check_cuda_device(device_index);
   ClusterSystem cluster{};
   cluster.step = step_parameters(system);
+  cluster.passes = step_passes(system);
   cluster.outside = outside_forces(system);
   cluster.pair = pair_parameters<double>(system.model);
   cluster.molecules = system.molecules;
@@ -196,8 +193,8 @@ void quench_on_cuda(const System& system, const QuenchRules& rules, int device_i
   const std::size_t most = std::max<std::size_t>(1, free / 128 / bytes);
   for (std::size_t first = 0; first * coordinates < positions_A.size(); first += most) {
     const std::size_t count = std::min(most, positions_A.size() / coordinates - first);
-    gpu::quench(cluster, rules, system.model.has_m_site(), system.model.is_flexible(),
-                stream.stream(), positions_A.subspan(first * coordinates, count * coordinates),
+    gpu::quench(cluster, rules, system.model.has_m_site(), stream.stream(),
+                positions_A.subspan(first * coordinates, count * coordinates),
                 numbers.subspan(first * QuenchNumber::kNumbers, count * QuenchNumber::kNumbers),
                 should_continue);
   }

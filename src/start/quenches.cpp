@@ -162,6 +162,12 @@ Quenches::Quenches(const Surface& surface, MinimiseOptions options, const ImageI
 }
 Quenches::~Quenches() = default;
 
+void Quenches::end_task(Seat& seat) {
+  if (!seat.task->has_ended()) return;
+  seat.task->await_resume();
+  seat.task.reset();
+}
+
 void Quenches::seat_tasks(const std::function<std::optional<QuenchTask>()>& next) {
   for (now_ = 0; now_ < seats_.size(); ++now_) {
     Seat& seat = seats_[now_];
@@ -173,9 +179,7 @@ void Quenches::seat_tasks(const std::function<std::optional<QuenchTask>()>& next
         return;
       }
       seat.task->begin();
-      if (!seat.task->has_ended()) break;
-      seat.task->await_resume();
-      seat.task.reset();
+      end_task(seat);
     }
   }
 }
@@ -227,6 +231,7 @@ void Quenches::quench_on_device(std::span<const std::size_t> seats) {
   System system;
   system.model = surface_.model;
   system.molecules = surface_.molecules;
+  system.integrator.scheme = Scheme::verlet;
   const std::size_t size = 9 * static_cast<std::size_t>(surface_.molecules);
   constexpr std::size_t kNumbers = QuenchNumber::kNumbers;
   std::vector<double> positions_A, numbers(seats.size() * kNumbers, 0.0);
@@ -253,7 +258,6 @@ void Quenches::end_quenches(std::span<const std::size_t> seats,
                             const std::function<double(std::size_t seat, int k)>& number_of) {
   using N = QuenchNumber;
   const bool goes_on = !options_.should_continue || options_.should_continue();
-  const Seat* failed = nullptr;
   for (const std::size_t seat : seats) {
     const auto number = [&](int k) { return number_of(seat, k); };
     const auto status = static_cast<int>(number(N::kStatus));
@@ -275,13 +279,8 @@ void Quenches::end_quenches(std::span<const std::size_t> seats,
     quench.waiting_.resume();
     // Also if the task has caught it.
     if (failure_) std::rethrow_exception(failure_);
-    if (!seats_[seat].task->has_ended()) continue;
-    if (!failed || seats_[seat].number < failed->number) {
-      if (seats_[seat].task->has_thrown()) failed = &seats_[seat];
-    }
-    if (failed != &seats_[seat]) seats_[seat].task.reset();
+    end_task(seats_[seat]);
   }
-  if (failed) failed->task->await_resume();
 }
 
 void Quenches::run(const std::function<std::optional<QuenchTask>()>& next) {
@@ -315,7 +314,6 @@ void run_quenches(const Surface& surface, const MinimiseOptions& options, const 
                   const std::function<QuenchTask(Quenches&, std::int64_t i)>& make_task) {
   const std::int64_t n = std::ssize(ids.of_tasks);
   std::atomic<std::int64_t> begun = 0;
-  std::atomic<bool> has_failed = false;
   const int team = surface.potential ? 1 : SharedLoop(n).team(threads);
   FirstException caught;
   run_team(team, [&](int thread, int) {
@@ -323,11 +321,10 @@ void run_quenches(const Surface& surface, const MinimiseOptions& options, const 
       Quenches quenches(surface, options, ids, (n + team - 1) / team, thread);
       quenches.run([&]() -> std::optional<QuenchTask> {
         const std::int64_t i = begun++;
-        if (i >= n || has_failed) return std::nullopt;
+        if (i >= n || caught.has_caught()) return std::nullopt;
         return make_task(quenches, i);
       });
     });
-    has_failed = caught.has_caught();
   });
   caught.rethrow();
 }

@@ -70,7 +70,6 @@ class [[nodiscard]] QuenchTask {
 
   void begin() { handle_.resume(); }
   bool has_ended() const { return handle_.done(); }
-  bool has_thrown() const { return handle_.promise().thrown != nullptr; }
 
  private:
   Handle handle_;
@@ -158,11 +157,13 @@ class Quenches {
   cpu::QuenchGroup& group(std::size_t seat) { return groups_[seat / clusters_]; }
   int cluster(std::size_t seat) const { return static_cast<int>(seat % clusters_); }
   void seat_tasks(const std::function<std::optional<QuenchTask>()>& next);
+  /// Frees the seat of a task that has ended. @throws what the task has thrown
+  static void end_task(Seat& seat);
   /// Energies and forces of the trial positions of the seats, and a step.
   void evaluate(std::span<const std::size_t> seats);
   /// Completes the quenches of the seats.
   void quench_on_device(std::span<const std::size_t> seats);
-  /// Lets tasks go on whose quenches have ended.
+  /// Lets tasks go on whose quenches have ended, in the order of the seats.
   /// @param number_of (seat, QuenchNumber)
   void end_quenches(std::span<const std::size_t> seats,
                     const std::function<double(std::size_t seat, int k)>& number_of);
